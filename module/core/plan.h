@@ -35,17 +35,22 @@ struct gsotun_vnet {
 /**
  * struct gsotun_plan - what a packet is, every word of it checked
  * @gso_type: VNET_GSO_* without the ECN bit; VNET_GSO_NONE for a packet whose
- *	payload fits one segment, whatever its header said
+ *	payload fits one segment, whatever its header said. Test it, or segs > 1,
+ *	to see whether this is GSO
  * @ecn: VNET_GSO_ECN was set on a GSO packet
- * @needs_csum: the checksum at csum_start + csum_offset is partial
- * @data_valid: the sender vouches for the checksum
+ * @needs_csum: the checksum at csum_start + csum_offset is partial; also on a
+ *	packet that only its size made plain, whose checksum is still to be finished
+ * @data_valid: the sender vouches for the checksum; never with needs_csum
  * @version: 4 or 6
  * @l4_off: bytes of the IP header with options and extension headers. For a
- *	packet that is no GSO: of the IPv4 header with its options, or 40
- * @hdr_len: l4_off plus the transport header; for a packet that is no GSO the
- *	bytes that should stay together at the front (at least l4_off)
- * @csum_start: from the first byte of the IP header; if needs_csum
- * @csum_offset: from csum_start; if needs_csum
+ *	packet that came without a gso_type: of the IPv4 header with its options,
+ *	or 40
+ * @hdr_len: l4_off plus the transport header. For a packet that came without a
+ *	gso_type: bytes worth keeping together at the front, enough for a TCP
+ *	header; at least l4_off, at most what was given as avail. It covers the
+ *	checksum field if needs_csum
+ * @csum_start: from the first byte of the IP header; valid if needs_csum or GSO
+ * @csum_offset: from csum_start; valid if needs_csum or GSO
  * @gso_size: payload bytes of every segment but the last; if GSO
  * @segs: number of segments, 1 if no GSO
  * @len: length of the whole packet
@@ -65,7 +70,19 @@ struct gsotun_plan {
 	u32 len;
 };
 
+/**
+ * gsotun_vnet_get - read a virtio_net_hdr
+ * @v: filled in
+ * @le: VNET_LEN_MIN bytes, no alignment needed; not shared memory, each byte is
+ *	read once but the compiler is not told so
+ */
 void gsotun_vnet_get(struct gsotun_vnet *v, const void *le);
+
+/**
+ * gsotun_vnet_put - write a virtio_net_hdr
+ * @v: its fields
+ * @le: VNET_LEN_MIN bytes are written; a longer header's rest is the caller's
+ */
 void gsotun_vnet_put(const struct gsotun_vnet *v, void *le);
 
 /**
@@ -74,11 +91,16 @@ void gsotun_vnet_put(const struct gsotun_vnet *v, void *le);
  * @v: its virtio_net_hdr
  * @hdr: private copy of the first @avail bytes of the packet; the memory cannot
  *	change while this runs
- * @avail: bytes in @hdr: min(@len, PLAN_HDR_MAX) or @len
- * @len: length of the packet, at most 65,535
+ * @avail: bytes in @hdr: min(@len, PLAN_HDR_MAX) or @len. Fewer are safe but
+ *	refuse packets that are fine
+ * @len: length of the packet; more than 65,535 is refused
  * @offloads: GSOTUN_OFFLOAD_* that may be used
  *
- * Return: GSOTUN_DROP_NONE (0), or the GSOTUN_DROP_* reason to refuse it.
+ * Headers of a GSO packet, and a partial checksum, must lie in the first @avail
+ * bytes; those of a plain packet may reach further. No byte of the payload is
+ * looked at.
+ *
+ * Context: any. Return: GSOTUN_DROP_NONE (0), or the GSOTUN_DROP_* reason to refuse it.
  */
 int gsotun_plan_parse(struct gsotun_plan *p, const struct gsotun_vnet *v,
 		      const u8 *hdr, u32 avail, u32 len, u64 offloads);
