@@ -519,7 +519,7 @@ int gsotun_kick(struct gsotun_queue *q, uint32_t rings);
 
 /**
  * struct gsotun_ring_stats - what the library did with one ring
- * @records: frames released, frames submitted (skips are not counted)
+ * @records: frames peeked, frames submitted (skips are not counted)
  * @superpackets: those of them that carry more than one segment
  * @bytes: their content
  * @batches: calls of gsotun_release() and gsotun_submit()
