@@ -16,12 +16,12 @@
 #include <linux/types.h>
 #include <asm/barrier.h>
 
-#define core_load_acquire(p)		smp_load_acquire(p)
-#define core_store_release(p, v)	smp_store_release(p, v)
+#define core_load_acquire(p)		smp_load_acquire(p)	/* A, C in ring.h */
+#define core_store_release(p, v)	smp_store_release(p, v)	/* B, D in ring.h */
 #define core_load(p)			READ_ONCE(*(p))
 #define core_store(p, v)		WRITE_ONCE(*(p), v)
-#define core_full_barrier()		smp_mb()
-#define core_store_barrier()		smp_wmb()
+#define core_full_barrier()		smp_mb()	/* E, F in ring.h */
+#define core_store_barrier()		smp_wmb()	/* G in ring.h */
 
 #else
 

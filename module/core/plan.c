@@ -194,16 +194,27 @@ static int find_l4_ipv6(struct gsotun_plan *p, const u8 *hdr, u32 avail, u32 *pr
 	return GSOTUN_DROP_NONE;
 }
 
+/*
+ * A transport header does not end inside the copy. If the packet goes on, it was
+ * pushed out by extension headers.
+ */
+static int l4_cut_short(const struct gsotun_plan *p, u32 avail)
+{
+	return avail < p->len ? GSOTUN_DROP_IP_OPTIONS : GSOTUN_DROP_L4_HEADER;
+}
+
 static int parse_tcp(struct gsotun_plan *p, const u8 *hdr, u32 avail)
 {
 	u32 room = avail - p->l4_off;
 	u32 tcp_len;
 
 	if (room < TCP_HDR_LEN)
-		return GSOTUN_DROP_L4_HEADER;
+		return l4_cut_short(p, avail);
 	tcp_len = (hdr[p->l4_off + 12] >> 4) * 4u;
-	if (tcp_len < TCP_HDR_LEN || tcp_len > room)
+	if (tcp_len < TCP_HDR_LEN)
 		return GSOTUN_DROP_L4_HEADER;
+	if (tcp_len > room)
+		return l4_cut_short(p, avail);
 
 	p->hdr_len = p->l4_off + tcp_len;
 	p->csum_offset = TCP_CSUM_OFFSET;
@@ -213,7 +224,7 @@ static int parse_tcp(struct gsotun_plan *p, const u8 *hdr, u32 avail)
 static int parse_udp(struct gsotun_plan *p, const u8 *hdr, u32 avail)
 {
 	if (avail - p->l4_off < UDP_HDR_LEN)
-		return GSOTUN_DROP_L4_HEADER;
+		return l4_cut_short(p, avail);
 	/* Segmentation corrects the checksum by the difference to this length. */
 	if (get_be16(hdr + p->l4_off + 4) != p->len - p->l4_off)
 		return GSOTUN_DROP_UDP_LENGTH;
