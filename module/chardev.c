@@ -119,6 +119,10 @@ static void free_rings(struct gsotun_file *f)
 {
 	gsotun_ringmem_free(&f->mem[GSOTUN_TO_USER]);
 	gsotun_ringmem_free(&f->mem[GSOTUN_FROM_USER]);
+	if (f->quota)
+		gsotun_quota_put(f->quota, f->charged);
+	f->quota = NULL;
+	f->charged = 0;
 }
 
 static int gsotun_fop_release(struct inode *inode, struct file *filp)
@@ -135,8 +139,6 @@ static int gsotun_fop_release(struct inode *inode, struct file *filp)
 	cancel_work_sync(&f->broken);
 
 	free_rings(f);
-	if (f->quota)
-		gsotun_quota_put(f->quota, f->charged);
 	if (f->net)
 		put_net(f->net);
 	put_inode(f->inode);
@@ -259,6 +261,23 @@ static void set_regions(struct gsotun_file *f, struct gsotun_attach *a)
 	}
 }
 
+static int alloc_rings(struct gsotun_file *f, struct gsotun_attach *a)
+{
+	u64 bytes = (u64)a->ring_bytes[GSOTUN_TO_USER] + a->ring_bytes[GSOTUN_FROM_USER];
+	int dir, err;
+
+	if (!gsotun_quota_charge(f->quota, bytes))
+		return refuse(a, -ENOBUFS,
+			      "over the limit of ring memory of a device: see ring_limit of the module");
+	f->charged = bytes;
+	for (dir = 0; dir < 2; dir++) {
+		err = gsotun_ringmem_alloc(&f->mem[dir], a->ring_bytes[dir]);
+		if (err)
+			return refuse(a, err, "no memory for the rings");
+	}
+	return 0;
+}
+
 /* Find the device, ask whether the caller may. Context: RCU. */
 static struct gsotun_dev *look_up(struct net *net, struct gsotun_attach *a)
 {
@@ -272,8 +291,11 @@ static struct gsotun_dev *look_up(struct net *net, struct gsotun_attach *a)
 	return gd;
 }
 
-/* A first look, before memory is spent on somebody who may not have it. */
-static int first_look(struct net *net, struct gsotun_attach *a)
+/*
+ * A first look, before memory is spent on somebody who may not have it. Leaves
+ * the file with a reference to what its memory is to be charged to.
+ */
+static int first_look(struct gsotun_file *f, struct net *net, struct gsotun_attach *a)
 {
 	struct gsotun_dev *gd;
 	int err;
@@ -287,6 +309,7 @@ static int first_look(struct net *net, struct gsotun_attach *a)
 		if (!a->ring_bytes[GSOTUN_FROM_USER])
 			a->ring_bytes[GSOTUN_FROM_USER] =
 				READ_ONCE(gd->ring_bytes[GSOTUN_FROM_USER]);
+		f->quota = gsotun_quota_get(gd->quota);
 	}
 	rcu_read_unlock();
 	return err;
@@ -305,6 +328,9 @@ static int bind(struct gsotun_file *f, struct net *net, struct gsotun_attach *a)
 	gd = look_up(net, a);
 	rcu_read_unlock();
 	err = PTR_ERR_OR_ZERO(gd);
+	/* The index may have gone to another device since the first look. */
+	if (!err && gd->quota != f->quota)
+		err = refuse(a, -ENODEV, "the device went away");
 	if (!err) {
 		a->num_queues = gd->dev->num_tx_queues;
 		f->granted = *a;
@@ -327,25 +353,23 @@ static int attach_locked(struct gsotun_file *f, struct net *net, struct gsotun_a
 	err = check_args(a);
 	if (err)
 		return err;
-	err = first_look(net, a);
+	err = first_look(f, net, a);
 	if (err)
 		return err;
 	err = check_sizes(a);
 	if (err)
-		return err;
-
-	err = gsotun_ringmem_alloc(&f->mem[GSOTUN_TO_USER], a->ring_bytes[GSOTUN_TO_USER]);
-	if (!err)
-		err = gsotun_ringmem_alloc(&f->mem[GSOTUN_FROM_USER],
-					   a->ring_bytes[GSOTUN_FROM_USER]);
-	if (err) {
-		free_rings(f);
-		return refuse(a, err, "no memory for the rings");
-	}
+		goto err_rings;
+	err = alloc_rings(f, a);
+	if (err)
+		goto err_rings;
 	set_regions(f, a);
 	err = bind(f, net, a);
 	if (err)
-		free_rings(f);
+		goto err_rings;
+	return 0;
+
+err_rings:
+	free_rings(f);
 	return err;
 }
 

@@ -77,15 +77,19 @@ netdev_features_t gsotun_offload_features(u64 offloads)
 
 /* ---- memory ---------------------------------------------------------------- */
 
-static bool quota_get(struct gsotun_quota *quota, u64 bytes)
+struct gsotun_quota *gsotun_quota_get(struct gsotun_quota *quota)
 {
-	if (atomic64_add_return(bytes, &quota->bytes) > READ_ONCE(ring_limit) &&
-	    !capable(CAP_IPC_LOCK)) {
-		atomic64_sub(bytes, &quota->bytes);
-		return false;
-	}
 	refcount_inc(&quota->refs);
-	return true;
+	return quota;
+}
+
+bool gsotun_quota_charge(struct gsotun_quota *quota, u64 bytes)
+{
+	if (atomic64_add_return(bytes, &quota->bytes) <= READ_ONCE(ring_limit) ||
+	    capable(CAP_IPC_LOCK))
+		return true;
+	atomic64_sub(bytes, &quota->bytes);
+	return false;
 }
 
 void gsotun_quota_put(struct gsotun_quota *quota, u64 bytes)
@@ -191,7 +195,6 @@ static struct gsotun_map *alloc_map(struct gsotun_dev *gd)
 
 int gsotun_dev_bind(struct gsotun_dev *gd, struct gsotun_file *f, u32 id, const char **why)
 {
-	u64 bytes = (u64)f->mem[0].bytes + f->mem[1].bytes;
 	bool may_mark = ns_capable(dev_net(gd->dev)->user_ns, CAP_NET_ADMIN);
 	struct gsotun_queue *q;
 	struct gsotun_map *map;
@@ -209,20 +212,15 @@ int gsotun_dev_bind(struct gsotun_dev *gd, struct gsotun_file *f, u32 id, const 
 						"the queue is attached already";
 		return -EBUSY;
 	}
-	if (!quota_get(gd->quota, bytes)) {
-		*why = "over the limit of ring memory of a device (module parameter ring_limit)";
-		return -ENOBUFS;
-	}
-	err = -ENOMEM;
 	*why = "no memory for the queue";
 	map = alloc_map(gd);
 	if (!map)
-		goto err_quota;
+		return -ENOMEM;
 	err = gsotun_queue_attach(q, f, may_mark);
-	if (err)
-		goto err_map;
-	f->quota = gd->quota;
-	f->charged = bytes;
+	if (err) {
+		kfree(map);
+		return err;
+	}
 
 	WRITE_ONCE(gd->num_attached, gd->num_attached + 1);
 	update_map(gd, map, NULL);
@@ -231,12 +229,6 @@ int gsotun_dev_bind(struct gsotun_dev *gd, struct gsotun_file *f, u32 id, const 
 	update_carrier(gd);
 	gsotun_genl_queue_event(q, GSOTUN_CMD_QUEUE_ATTACH_NTF);
 	return 0;
-
-err_map:
-	kfree(map);
-err_quota:
-	gsotun_quota_put(gd->quota, bytes);
-	return err;
 }
 
 /* Everything of unbind but the end of an ephemeral device. */
@@ -372,14 +364,20 @@ static netdev_features_t gsotun_fix_features(struct net_device *dev, netdev_feat
 	return features & (gd->allowed | ~OFFLOAD_FEATURES);
 }
 
-/* The device takes what all daemons take; this queue's may take less at the moment. */
+/*
+ * The device takes what all daemons take; this queue's may take less at the
+ * moment. Some callers ask before a queue is chosen: the mapping is then that of
+ * the device where the packet came in, and may be any number.
+ */
 static netdev_features_t gsotun_features_check(struct sk_buff *skb, struct net_device *dev,
 					       netdev_features_t features)
 {
 	struct gsotun_dev *gd = netdev_priv(dev);
-	const struct gsotun_queue *q = &gd->queues[skb_get_queue_mapping(skb)];
+	u16 id = skb_get_queue_mapping(skb);
 
-	return features & (READ_ONCE(q->features) | ~OFFLOAD_FEATURES);
+	if (id >= dev->num_tx_queues)
+		return features;
+	return features & (READ_ONCE(gd->queues[id].features) | ~OFFLOAD_FEATURES);
 }
 
 static void gsotun_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *stats)

@@ -21,7 +21,10 @@ struct gsotun_queue;
 #define GSOTUN_OFFLOADS_KNOWN	(GSOTUN_OFFLOADS_SUPPORTED | GSOTUN_OFFLOAD_UDP_TUNNEL | \
 				 GSOTUN_OFFLOAD_UDP_TUNNEL_CSUM | GSOTUN_OFFLOAD_BIG_TCP)
 
-/* Ring memory charged to a device; outlives it while a file holds memory. */
+/*
+ * Ring memory charged to a device. Outlives it while a file holds memory, so that
+ * nobody gets more by breaking a ring and attaching anew.
+ */
 struct gsotun_quota {
 	refcount_t refs;
 	atomic64_t bytes;
@@ -98,13 +101,20 @@ bool gsotun_dev_may_attach(const struct gsotun_dev *gd);
  * @why: set to a sentence on failure
  *
  * Context: f->lock and RTNL held; sleeps.
- * Return: 0, -EINVAL (no such queue), -EBUSY, -ENOBUFS or -ENOMEM.
+ * Return: 0, -EINVAL (no such queue), -EBUSY or -ENOMEM.
  */
 int gsotun_dev_bind(struct gsotun_dev *gd, struct gsotun_file *f, u32 id, const char **why);
 
 /* Detach a queue, and delete the device if it was to go with it. Context: RTNL; sleeps. */
 void gsotun_dev_unbind(struct gsotun_queue *q);
 
+/* Context: RCU or RTNL, as long as that protects the device. */
+struct gsotun_quota *gsotun_quota_get(struct gsotun_quota *quota);
+
+/* Whether so much memory may be had; CAP_IPC_LOCK may have any. Context: process. */
+bool gsotun_quota_charge(struct gsotun_quota *quota, u64 bytes);
+
+/* Give a reference back, and @bytes that were charged. */
 void gsotun_quota_put(struct gsotun_quota *quota, u64 bytes);
 
 /* NETIF_F_* for GSOTUN_OFFLOAD_*. */

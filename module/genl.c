@@ -17,11 +17,6 @@ static struct genl_family gsotun_genl_family;
 
 /* ---- messages ---------------------------------------------------------------- */
 
-static int put_u64(struct sk_buff *msg, int type, u64 value, int pad)
-{
-	return nla_put_u64_64bit(msg, type, value, pad);
-}
-
 static int put_dev_options(struct sk_buff *msg, const struct gsotun_dev *gd)
 {
 	struct user_namespace *ns = current_user_ns();
@@ -72,11 +67,11 @@ static int fill_dev(struct sk_buff *msg, struct gsotun_dev *gd, const struct rec
 	if (nla_put_u32(msg, GSOTUN_A_DEV_NUM_QUEUES, gd->dev->num_tx_queues) ||
 	    nla_put_u32(msg, GSOTUN_A_DEV_NUM_ATTACHED, gd->num_attached) ||
 	    put_dev_options(msg, gd) ||
-	    put_u64(msg, GSOTUN_A_DEV_OFFLOADS, gd->offloads, GSOTUN_A_DEV_PAD) ||
-	    put_u64(msg, GSOTUN_A_DEV_SUPPORTED_TO_USER, GSOTUN_OFFLOADS_SUPPORTED,
-		    GSOTUN_A_DEV_PAD) ||
-	    put_u64(msg, GSOTUN_A_DEV_SUPPORTED_FROM_USER, GSOTUN_OFFLOADS_SUPPORTED,
-		    GSOTUN_A_DEV_PAD) ||
+	    nla_put_u64_64bit(msg, GSOTUN_A_DEV_OFFLOADS, gd->offloads, GSOTUN_A_DEV_PAD) ||
+	    nla_put_u64_64bit(msg, GSOTUN_A_DEV_SUPPORTED_TO_USER, GSOTUN_OFFLOADS_SUPPORTED,
+			      GSOTUN_A_DEV_PAD) ||
+	    nla_put_u64_64bit(msg, GSOTUN_A_DEV_SUPPORTED_FROM_USER, GSOTUN_OFFLOADS_SUPPORTED,
+			      GSOTUN_A_DEV_PAD) ||
 	    nla_put_u32(msg, GSOTUN_A_DEV_ABI, GSOTUN_ABI))
 		goto too_long;
 done:
@@ -125,10 +120,10 @@ static int put_ring(struct sk_buff *msg, int type, const struct ring_facts *fact
 	     nla_put_u32(msg, GSOTUN_A_RING_USED, facts->used) ||
 	     nla_put_u32(msg, GSOTUN_A_RING_HIGH_WATER, facts->high_water) ||
 	     nla_put_u16(msg, GSOTUN_A_RING_LAYOUT, facts->layout) ||
-	     put_u64(msg, GSOTUN_A_RING_OFFLOADS, facts->offloads, GSOTUN_A_RING_PAD)))
+	     nla_put_u64_64bit(msg, GSOTUN_A_RING_OFFLOADS, facts->offloads, GSOTUN_A_RING_PAD)))
 		goto too_long;
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
-		if (put_u64(msg, counters[i].type, counters[i].value, GSOTUN_A_RING_PAD))
+		if (nla_put_u64_64bit(msg, counters[i].type, counters[i].value, GSOTUN_A_RING_PAD))
 			goto too_long;
 	nla_nest_end(msg, nest);
 	return 0;
@@ -152,7 +147,7 @@ static int put_drops(struct sk_buff *msg, struct gsotun_queue *q)
 		u64 n = gsotun_counter(to, &to->drops[reason]) +
 			gsotun_counter(from, &from->drops[reason]);
 
-		if (n && put_u64(msg, reason, n, GSOTUN_A_QUEUE_PAD)) {
+		if (n && nla_put_u64_64bit(msg, reason, n, GSOTUN_A_QUEUE_PAD)) {
 			nla_nest_cancel(msg, nest);
 			return -EMSGSIZE;
 		}
