@@ -384,27 +384,24 @@ static void clear_outputs(struct gsotun_attach *a)
 	a->supported[GSOTUN_FROM_USER] = GSOTUN_OFFLOADS_SUPPORTED;
 }
 
-/* Where the rings stand, and what became of the queue. */
+/*
+ * Where the rings stand, as the kernel sees it: what a daemon published and the
+ * kernel has not looked at yet does not count. 0 once the queue is gone.
+ */
 static void answer_now(struct gsotun_file *f, struct gsotun_attach *a)
 {
-	const struct gsotun_to_user_kernel *to = f->mem[GSOTUN_TO_USER].kernel;
-	const struct gsotun_to_user_daemon *to_d = f->mem[GSOTUN_TO_USER].daemon;
-	const struct gsotun_from_user_kernel *from = f->mem[GSOTUN_FROM_USER].kernel;
-	const struct gsotun_from_user_daemon *from_d = f->mem[GSOTUN_FROM_USER].daemon;
 	struct gsotun_queue *q;
-
-	a->state = core_load_acquire(&f->state);
-	if (a->state == GSOTUN_STATE_NONE)
-		return;
-	/* What the kernel wrote; for the rest, what it would read now. */
-	a->prod[GSOTUN_TO_USER] = core_load(&to->prod);
-	a->cons[GSOTUN_TO_USER] = core_load(&to_d->cons);
-	a->prod[GSOTUN_FROM_USER] = core_load(&from_d->prod);
-	a->cons[GSOTUN_FROM_USER] = core_load(&from->cons);
 
 	rcu_read_lock();
 	q = rcu_dereference(f->queue);
+	a->state = q ? GSOTUN_STATE_ATTACHED : GSOTUN_STATE_DETACHED;
 	a->ifindex = q ? READ_ONCE(q->dev->ifindex) : 0;
+	if (q) {
+		a->prod[GSOTUN_TO_USER] = READ_ONCE(q->to_user.ring.published);
+		a->cons[GSOTUN_TO_USER] = READ_ONCE(q->to_user.ring.peer_pos);
+		a->prod[GSOTUN_FROM_USER] = READ_ONCE(q->from_user.ring.peer_pos);
+		a->cons[GSOTUN_FROM_USER] = READ_ONCE(q->from_user.ring.published);
+	}
 	rcu_read_unlock();
 }
 

@@ -284,8 +284,9 @@ struct gsotun_region {
  * @generation: out: number of this attachment of the queue
  * @num_queues: out: queues of the device
  * @region: out: what to map; [GSOTUN_REGIONS * direction + GSOTUN_REGION_*]
- * @prod: out: the kernel's idea of the producer position of each ring
- * @cons: out: the kernel's idea of the consumer position of each ring
+ * @prod: out: producer position of each ring as the kernel last saw it; 0 when
+ *	detached
+ * @cons: out: the same of the consumer position
  * @supported: out: GSOTUN_OFFLOAD_* that this kernel can do, each direction
  * @message: out: why the call failed, a sentence; empty on success
  *
