@@ -147,7 +147,8 @@ static int put_drops(struct sk_buff *msg, struct gsotun_queue *q)
 		u64 n = gsotun_counter(to, &to->drops[reason]) +
 			gsotun_counter(from, &from->drops[reason]);
 
-		if (n && nla_put_u64_64bit(msg, reason, n, GSOTUN_A_QUEUE_PAD)) {
+		/* Here a type is a reason, and so is the pad's: only 0 is none. */
+		if (n && nla_put_u64_64bit(msg, reason, n, GSOTUN_DROP_NONE)) {
 			nla_nest_cancel(msg, nest);
 			return -EMSGSIZE;
 		}
