@@ -11,7 +11,8 @@
 #include "internal.h"
 
 #define DEVICE		"/dev/net/gsotun"
-#define OPT_FLAGS	(GSOTUN_OPT_QUEUE | GSOTUN_OPT_NETNS | GSOTUN_OPT_READ_ONLY)
+#define OPT_FLAGS	(GSOTUN_OPT_QUEUE | GSOTUN_OPT_NETNS | GSOTUN_OPT_READ_ONLY | \
+			 GSOTUN_OPT_DEFER_KICKS)
 #define VNET_LEN_MAX	24u
 
 static_assert(sizeof(off_t) == 8, "regions lie beyond 2 GiB");
@@ -38,14 +39,11 @@ static int module_kick(struct gsotun_queue *q, u32 rings)
 	return errno == ENOTCONN ? -ENODEV : -errno;
 }
 
-static int module_sleep(struct gsotun_queue *q, int events, int timeout_ms)
+static int module_poll(struct pollfd *fds, unsigned int n, int timeout_ms)
 {
-	struct pollfd p = { .fd = q->fd, .events = (short)events };
-	int n = poll(&p, 1, timeout_ms);
+	int ret = poll(fds, n, timeout_ms);
 
-	if (n < 0)
-		return -errno;
-	return n ? p.revents : 0;
+	return ret < 0 ? -errno : ret;
 }
 
 static void unmap(const struct gsotun_attach *a, void *const map[REGION_COUNT])
@@ -66,7 +64,7 @@ static void module_destroy(struct gsotun_queue *q)
 static const struct gsotun_backend module_backend = {
 	.id = GSOTUN_BACKEND_MODULE,
 	.kick = module_kick,
-	.sleep = module_sleep,
+	.poll = module_poll,
 	.destroy = module_destroy,
 };
 
@@ -212,6 +210,7 @@ int gsotun_queue_new(const struct gsotun_attach *a, void *const map[REGION_COUNT
 	q->fd = fd;
 	q->vnet_len = a->vnet_len;
 	q->read_only = opts->flags & GSOTUN_OPT_READ_ONLY;
+	q->defer_kicks = opts->flags & GSOTUN_OPT_DEFER_KICKS;
 	q->granted = *a;
 	memcpy(q->map, map, sizeof(q->map));
 
@@ -405,6 +404,7 @@ int gsotun_quiesce(struct gsotun_queue *q)
 		q->side[dir].quiesced = true;
 		set_flags(&q->side[dir], 0);
 	}
+	gsotun_flush_kicks(q);
 	return 0;
 }
 
@@ -417,6 +417,7 @@ int gsotun_close(struct gsotun_queue *q, uint32_t flags)
 	if (!(flags & GSOTUN_CLOSE_FORCE) &&
 	    (q->side[GSOTUN_TO_USER].held || q->side[GSOTUN_FROM_USER].held))
 		return gsotun_fail(q, -EBUSY, "frames are held; release, submit or cancel them");
+	gsotun_flush_kicks(q);
 	q->backend->destroy(q);
 	queue_free(q);
 	return 0;

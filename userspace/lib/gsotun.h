@@ -147,6 +147,7 @@ int gsotun_dev_delete(uint32_t ifindex, char *message, size_t message_size);
 #define GSOTUN_OPT_QUEUE	(1u << 0)	/* queue is valid; else any free one */
 #define GSOTUN_OPT_NETNS	(1u << 1)	/* netns_fd is valid */
 #define GSOTUN_OPT_READ_ONLY	(1u << 2)	/* never writes to peeked frames */
+#define GSOTUN_OPT_DEFER_KICKS	(1u << 3)	/* gsotun_wait() and gsotun_poll() kick */
 
 /**
  * struct gsotun_attach_opts - how to attach
@@ -169,6 +170,11 @@ int gsotun_dev_delete(uint32_t ifindex, char *message, size_t message_size);
  * With GSOTUN_OPT_READ_ONLY a successor that adopts the descriptor after a crash
  * sees the frames that were being looked at; without, those are dropped, as they
  * may have been altered.
+ *
+ * With GSOTUN_OPT_DEFER_KICKS gsotun_release() and gsotun_submit() never make a
+ * system call. They note that the kernel waits, and the next gsotun_wait(),
+ * gsotun_poll() or gsotun_arm() tells it, for all rings at once. For loops that
+ * do one of these in every round, with one thread for both rings.
  */
 struct gsotun_attach_opts {
 	uint32_t size;
@@ -214,7 +220,8 @@ int gsotun_attach(uint32_t ifindex, const struct gsotun_attach_opts *opts,
  * gsotun_adopt - go on with a descriptor that another process attached
  * @fd: the descriptor, from SCM_RIGHTS or a service manager; belongs to the
  *	queue on success, stays the caller's on failure
- * @opts: only GSOTUN_OPT_READ_ONLY and frames are looked at; NULL: defaults
+ * @opts: only GSOTUN_OPT_READ_ONLY, GSOTUN_OPT_DEFER_KICKS and frames are looked
+ *	at; NULL: defaults
  * @out: the queue
  * @message: out: why it failed; may be NULL
  * @message_size: bytes at @message
@@ -474,6 +481,36 @@ int gsotun_wait(struct gsotun_queue *q, uint32_t events, uint32_t spin_ns,
 		int timeout_ms);
 
 /**
+ * struct gsotun_poll - a queue to wait for
+ * @queue: the queue
+ * @events: in: GSOTUN_EV_*; may be 0
+ * @ready: out: GSOTUN_EV_* that can go on
+ */
+struct gsotun_poll {
+	struct gsotun_queue *queue;
+	uint32_t events;
+	uint32_t ready;
+};
+
+#define GSOTUN_POLL_MAX	64
+
+/**
+ * gsotun_poll - wait until one of several queues can go on
+ * @p: the queues
+ * @n: how many, at most GSOTUN_POLL_MAX
+ * @spin_ns: as for gsotun_wait()
+ * @timeout_ms: as for gsotun_wait()
+ *
+ * Without a deferred kick and with @timeout_ms 0 this makes no system call;
+ * otherwise one, for all queues.
+ *
+ * Return: the number of queues that can go on; 0 after the timeout; or an error
+ * of one of them as from gsotun_wait(), if none can go on.
+ */
+int gsotun_poll(struct gsotun_poll *p, unsigned int n, uint32_t spin_ns,
+		int timeout_ms);
+
+/**
  * gsotun_arm - prepare for sleeping on gsotun_fd()
  * @q: the queue
  * @events: GSOTUN_EV_*, one or both
@@ -524,11 +561,12 @@ int gsotun_kick(struct gsotun_queue *q, uint32_t rings);
  * @bytes: their content
  * @batches: calls of gsotun_release() and gsotun_submit()
  * @kicks: system calls: ioctl(GSOTUN_KICK)
- * @polls: system calls: poll(), by gsotun_wait()
- * @waits: calls of gsotun_wait() that found nothing at first
+ * @polls: system calls: poll(), by gsotun_wait() and gsotun_poll()
+ * @waits: calls of these that found nothing at first
  * @skips: skip records met (to_user), submitted (from_user)
  *
- * A poll() for both rings counts for the to_user ring.
+ * A poll() for several rings counts once, for the to_user ring if that is among
+ * them, and the first queue.
  */
 struct gsotun_ring_stats {
 	uint64_t records;

@@ -18,6 +18,8 @@
 typedef int32_t s32;
 typedef int64_t s64;
 
+struct pollfd;
+
 #define REGION_COUNT	(2 * GSOTUN_REGIONS)
 #define FRAMES_DEFAULT	1024u
 
@@ -37,14 +39,13 @@ struct daemon_words {
  * struct gsotun_backend - what carries a queue
  * @id: GSOTUN_BACKEND_*
  * @kick: make the other side look at the rings in the mask; a system call
- * @sleep: poll() the descriptor for POLL*; returns revents, 0 after the timeout,
- *	or -errno
+ * @poll: poll(), which is also a kick of all rings; like it, but -errno
  * @destroy: unmap and close
  */
 struct gsotun_backend {
 	u32 id;
 	int (*kick)(struct gsotun_queue *q, u32 rings);
-	int (*sleep)(struct gsotun_queue *q, int events, int timeout_ms);
+	int (*poll)(struct pollfd *fds, unsigned int n, int timeout_ms);
 	void (*destroy)(struct gsotun_queue *q);
 };
 
@@ -62,6 +63,7 @@ struct gsotun_backend {
  * @flags: what @daemon->flags holds
  * @wait: what @daemon->ring.wait holds
  * @quiesced: no more frames
+ * @kick_due: the kernel waits for what was published, and was not told yet
  * @stats: written by the side's caller, read in any thread
  *
  * One caller at a time. Two sides share no cache line.
@@ -79,6 +81,7 @@ struct gsotun_side {
 	u32 flags;
 	u32 wait;
 	bool quiesced;
+	bool kick_due;
 	struct gsotun_ring_stats stats;
 };
 
@@ -90,6 +93,7 @@ struct gsotun_queue {
 	int fd;
 	u32 vnet_len;
 	bool read_only;
+	bool defer_kicks;
 	void *map[REGION_COUNT];
 	struct gsotun_attach granted;
 
@@ -196,6 +200,9 @@ u32 gsotun_reserve_span(const struct gsotun_side *s, size_t max);
 /* wait.c */
 /* Publish @pos in ring @dir; kick if the kernel waits for it. */
 void gsotun_publish(struct gsotun_queue *q, unsigned int dir, u32 pos);
+
+/* Tell the kernel what it was not told yet. */
+void gsotun_flush_kicks(struct gsotun_queue *q);
 
 /* 0, or why a ring that has nothing to offer never will: -ENODEV, -EBADMSG. */
 int gsotun_status(struct gsotun_queue *q, unsigned int dir);
