@@ -2,9 +2,9 @@
 /*
  * cable.c - a patch cable between two gsotun devices; written to be copied from.
  *
- * One thread for each direction of each pair of queues. A record is copied once,
- * with its virtio_net_hdr. When the far ring is full the near one is not read:
- * it fills up, its queue stops, and packets wait in the qdisc.
+ * One thread for each pair of queues. A record is copied once, with its
+ * virtio_net_hdr. When the far ring is full the near one is not read: it fills
+ * up, its queue stops, and packets wait in the qdisc.
  */
 #include <err.h>
 #include <errno.h>
@@ -25,75 +25,84 @@
 
 #define BATCH		64
 #define WAKE_MS		250	/* after so long a sleeper looks whether to stop */
+#define VNET_LEN	12
 
-struct wire {			/* one direction of one pair of queues */
+struct wire {			/* one direction */
 	struct gsotun_queue *from, *to;
+	struct gsotun_frame in[BATCH];
+	int n, done;		/* in[done] .. in[n - 1] are not copied yet */
+};
+
+struct pair {
+	struct wire wire[2];
 	pthread_t thread;
 	int error;
 };
 
-static struct wire wires[2 * GSOTUN_MAX_QUEUES];
-static unsigned int queues = 1, spin_ns = 20000;
+static struct pair pairs[GSOTUN_MAX_QUEUES];
+static unsigned int queues = 1, spin_ns;
 static atomic_bool stop;
 
-/* Copy frames until the far ring is full. Return: how many went, or an error. */
-static int copy(struct wire *w, const struct gsotun_frame *in, int n, size_t vnet_len)
+/* Copy until the far ring is full. Return: how many frames went, or an error. */
+static int copy(struct wire *w)
 {
 	struct gsotun_frame out[BATCH];
 	int i, ret = 0;
 
-	for (i = 0; i < n; i++) {
-		ret = gsotun_reserve(w->to, in[i].len, &out[i], 1);
+	for (i = 0; w->done < w->n; i++, w->done++) {
+		const struct gsotun_frame *in = &w->in[w->done];
+
+		ret = gsotun_reserve(w->to, in->len, &out[i], 1);
 		if (ret < 0)
 			break;
-		memcpy(out[i].data, in[i].data, in[i].len);
-		memcpy(out[i].vnet, in[i].vnet, vnet_len);
+		memcpy(out[i].data, in->data, in->len);
+		memcpy(out[i].vnet, in->vnet, VNET_LEN);
 	}
 	if (!i)
 		return ret == -EAGAIN ? 0 : ret;
-	gsotun_submit(w->to, out, i);	/* once per batch: one barrier, at most one kick */
+	gsotun_submit(w->to, out, i);	/* once per batch */
 	gsotun_release(w->from, i);
 	return i;
 }
 
-/* Look, spin, sleep. Return: 0 to look again, or an error. */
-static int rest(struct gsotun_queue *q, uint32_t event)
-{
-	int ret = gsotun_wait(q, event, spin_ns, WAKE_MS);
-
-	return ret < 0 ? ret : 0;
-}
-
 static int pump(struct wire *w)
 {
-	struct gsotun_frame in[BATCH];
-	struct gsotun_info info;
-	int n, done, ret;
-
-	gsotun_info(w->from, &info, sizeof(info));
-	while (!stop) {
-		n = gsotun_peek(w->from, in, BATCH);
-		if (!n)
-			n = rest(w->from, GSOTUN_EV_RECORDS);
-		for (done = 0; done < n && !stop; done += ret) {
-			ret = copy(w, in + done, n - done, info.vnet_len);
-			if (!ret)
-				ret = rest(w->to, GSOTUN_EV_ROOM);
-			if (ret < 0)
-				return ret;
-		}
-		if (n < 0)
-			return n;
+	if (w->done == w->n) {
+		w->done = 0;
+		w->n = gsotun_peek(w->from, w->in, BATCH);
 	}
-	return 0;
+	return w->n > 0 ? copy(w) : w->n;
 }
 
 static void *run(void *arg)
 {
-	struct wire *w = arg;
+	struct pair *p = arg;
+	struct gsotun_poll wait[2];
+	int i, moved, ret;
 
-	w->error = pump(w);
-	if (w->error)			/* a wire broke: the cable ends */
+	while (!stop && !p->error) {
+		moved = 0;
+		for (i = 0; i < 2 && !p->error; i++) {
+			ret = pump(&p->wire[i]);
+			if (ret < 0)
+				p->error = ret;
+			else
+				moved += ret;
+			wait[i] = (struct gsotun_poll) { .queue = p->wire[i].from };
+		}
+		/* What holds a wire up: nothing to read, or no room to write. */
+		for (i = 0; i < 2; i++) {
+			if (p->wire[i].done < p->wire[i].n)
+				wait[!i].events |= GSOTUN_EV_ROOM;
+			else
+				wait[i].events |= GSOTUN_EV_RECORDS;
+		}
+		/* Kicks, if any are due; sleeps only if there was nothing to do. */
+		ret = gsotun_poll(wait, 2, moved ? 0 : spin_ns, moved ? 0 : WAKE_MS);
+		if (ret < 0 && !p->error)
+			p->error = ret;
+	}
+	if (p->error)			/* a wire broke: the cable ends */
 		kill(getpid(), SIGTERM);
 	return NULL;
 }
@@ -102,7 +111,8 @@ static void attach(struct gsotun_queue **q, const char *dev, const char *netns)
 {
 	struct gsotun_attach_opts opts = {
 		.size = sizeof(opts),
-		.flags = GSOTUN_OPT_READ_ONLY,
+		.flags = GSOTUN_OPT_READ_ONLY | GSOTUN_OPT_DEFER_KICKS,
+		.vnet_len = VNET_LEN,
 		.offloads_want = { GSOTUN_OFFLOADS_SUPER, GSOTUN_OFFLOADS_SUPER },
 	};
 	char why[GSOTUN_TEXT_MAX], path[300];
@@ -121,31 +131,34 @@ static void attach(struct gsotun_queue **q, const char *dev, const char *netns)
 			errx(1, "%s, queue %u: %s", dev, i, why);
 }
 
-/* One line of JSON, a to b and back. System calls are those the library counted. */
+/* One line of JSON: a to b, b to a, both. System calls as the library counted. */
 static void report(void)
 {
-	struct { unsigned long long records, superpackets, bytes, calls; } sum[3] = { 0 };
 	static const char * const names[] = { "{\"a_to_b\":{", "},\"b_to_a\":{", "}," };
-	struct gsotun_stats in, out;
+	unsigned long long records[3] = { 0 }, bytes[3] = { 0 }, supers[3] = { 0 };
+	unsigned long long calls = 0;
+	struct gsotun_ring_stats *r;
+	struct gsotun_stats s;
 	unsigned int i, k;
 
-	for (i = 0; i < 4 * queues; i++) {	/* everything twice: once for the total */
+	for (i = 0; i < 4 * queues; i++) {	/* everything twice, for the sum */
 		k = i < 2 * queues ? i & 1 : 2;
-		gsotun_stats(wires[i % (2 * queues)].from, &in, sizeof(in));
-		gsotun_stats(wires[i % (2 * queues)].to, &out, sizeof(out));
-		sum[k].records += in.ring[GSOTUN_TO_USER].records;
-		sum[k].superpackets += in.ring[GSOTUN_TO_USER].superpackets;
-		sum[k].bytes += in.ring[GSOTUN_TO_USER].bytes;
-		sum[k].calls += in.ring[GSOTUN_TO_USER].kicks + in.ring[GSOTUN_TO_USER].polls +
-				out.ring[GSOTUN_FROM_USER].kicks + out.ring[GSOTUN_FROM_USER].polls;
+		gsotun_stats(pairs[i / 2 % queues].wire[i & 1].from, &s, sizeof(s));
+		r = s.ring;
+		records[k] += r[GSOTUN_TO_USER].records;
+		supers[k] += r[GSOTUN_TO_USER].superpackets;
+		bytes[k] += r[GSOTUN_TO_USER].bytes;
+		if (k == 2)
+			calls += r[0].kicks + r[0].polls + r[1].kicks + r[1].polls;
 	}
-	for (k = 0; k < 3; k++)
-		printf("%s\"records\":%llu,\"superpackets\":%llu,\"bytes\":%llu,"
-		       "\"mean_record\":%llu,\"system_calls\":%llu,\"system_calls_per_mb\":%.3f",
-		       names[k], sum[k].records, sum[k].superpackets, sum[k].bytes,
-		       sum[k].records ? sum[k].bytes / sum[k].records : 0, sum[k].calls,
-		       sum[k].bytes ? sum[k].calls * 1e6 / sum[k].bytes : 0.0);
-	puts("}");
+	for (k = 0; k < 3; k++) {
+		printf("%s\"records\":%llu,\"superpackets\":%llu,", names[k], records[k],
+		       supers[k]);
+		printf("\"bytes\":%llu,\"mean_record\":%llu", bytes[k],
+		       records[k] ? bytes[k] / records[k] : 0);
+	}
+	printf(",\"system_calls\":%llu,\"system_calls_per_mb\":%.3f}\n", calls,
+	       bytes[2] ? calls * 1e6 / bytes[2] : 0.0);
 	fflush(stdout);
 }
 
@@ -170,8 +183,7 @@ int main(int argc, char **argv)
 			netns[opt - 'a'] = optarg;
 	}
 	if (optind + 2 != argc || !queues || queues > GSOTUN_MAX_QUEUES)
-		errx(2, "usage: cable DEV_A DEV_B [-q QUEUES] [-s SPIN_NS] "
-		     "[--netns-a NS] [--netns-b NS]");
+		errx(2, "usage: cable A B [-q QUEUES] [-s NSEC] [--netns-a NS] [--netns-b NS]");
 	attach(ends[0], argv[optind], netns[0]);
 	attach(ends[1], argv[optind + 1], netns[1]);
 
@@ -180,27 +192,27 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);		/* the threads inherit it */
-	for (i = 0; i < 2 * queues; i++) {
-		wires[i].from = ends[i & 1][i / 2];
-		wires[i].to = ends[!(i & 1)][i / 2];
+	for (i = 0; i < queues; i++) {
+		pairs[i].wire[0] = (struct wire) { .from = ends[0][i], .to = ends[1][i] };
+		pairs[i].wire[1] = (struct wire) { .from = ends[1][i], .to = ends[0][i] };
 	}
-	for (i = 0; i < 2 * queues; i++)
-		if (pthread_create(&wires[i].thread, NULL, run, &wires[i]))
+	for (i = 0; i < queues; i++)
+		if (pthread_create(&pairs[i].thread, NULL, run, &pairs[i]))
 			errx(1, "no thread");
 	while (!sigwait(&set, &sig) && sig == SIGUSR1)
 		report();
 
 	stop = true;
-	for (i = 0; i < 2 * queues; i++) {
-		pthread_join(wires[i].thread, NULL);
-		if (wires[i].error)
-			warnx("%s", gsotun_strerror(wires[i].error));
-		failed |= wires[i].error;
+	for (i = 0; i < queues; i++) {
+		pthread_join(pairs[i].thread, NULL);
+		if (pairs[i].error)
+			warnx("queue %u: %s", i, gsotun_strerror(pairs[i].error));
+		failed |= pairs[i].error;
 	}
 	report();
 	for (i = 0; i < 2 * queues; i++) {
-		gsotun_quiesce(wires[i].from);
-		gsotun_close(wires[i].from, GSOTUN_CLOSE_FORCE);
+		gsotun_quiesce(ends[i & 1][i / 2]);
+		gsotun_close(ends[i & 1][i / 2], GSOTUN_CLOSE_FORCE);
 	}
 	return failed ? 1 : 0;
 }
