@@ -25,7 +25,8 @@ struct options {
 extern struct options options;
 
 /* main.c: "gsotun: ..." on standard error. Return: EXIT_USAGE. */
-int complain(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
+#define attribute(...)	__attribute__((__VA_ARGS__))
+attribute(format(printf, 1, 2)) int complain(const char *format, ...);
 
 /* Commands: arguments after the command's name. Return: exit status. */
 typedef int command(int argc, char **argv);

@@ -239,7 +239,7 @@ int netlink_fail(const struct nl *nl, int err, const char *what)
 		return EXIT_CHANGED;
 	}
 	if ((err == -EOPNOTSUPP || err == -ENOENT) && module_missing())
-		complain("The gsotun module is not loaded: run \"modprobe gsotun\", or install it first");
+		complain("The gsotun module is not loaded: run \"modprobe gsotun\" or install it");
 	else if (nl && nl->text[0])
 		complain("%s: %s", what, nl->text);
 	else

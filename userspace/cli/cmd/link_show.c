@@ -239,7 +239,7 @@ static void print_device(const struct device *d, const struct queue_list *queues
 	print_object_close();
 }
 
-static int show(struct nl *nl, uint32_t ifindex)
+static int show_devices(struct nl *nl, uint32_t ifindex)
 {
 	struct device_list list = { NULL, 0 };
 	struct queue_list queues = { NULL, 0 };
@@ -287,7 +287,7 @@ int cmd_link_show(int argc, char **argv)
 	err = netlink_open_gsotun(&nl);
 	if (err)
 		return netlink_fail(NULL, err, "link show");
-	err = show(&nl, ifindex);
+	err = show_devices(&nl, ifindex);
 	netlink_close(&nl);
 	return err;
 }

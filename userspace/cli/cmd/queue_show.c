@@ -70,7 +70,7 @@ static void print_queue(const struct queue_info *q)
 	print_object_close();
 }
 
-static int show(struct nl *nl, uint32_t ifindex, uint32_t id)
+static int show_queues(struct nl *nl, uint32_t ifindex, uint32_t id)
 {
 	struct queue_list list;
 	unsigned int i, shown = 0;
@@ -102,22 +102,24 @@ int cmd_queue_show(int argc, char **argv)
 
 	for (i = 0; i < argc; i += 2) {
 		if (i + 1 == argc)
-			return complain("\"%s\" needs a value, try \"gsotun queue help\"", argv[i]);
+			return complain("\"%s\" needs a value", argv[i]);
 		if (!strcmp(argv[i], "dev")) {
 			ifindex = arg_device(argv[i + 1]);
 			if (!ifindex)
 				return EXIT_USAGE;
 		} else if (!strcmp(argv[i], "queue")) {
 			if (!arg_number(argv[i + 1], GSOTUN_MAX_QUEUES - 1, &id))
-				return complain("\"queue\" needs a number, not \"%s\"", argv[i + 1]);
+				return complain("\"queue\" needs a number, not \"%s\"",
+						argv[i + 1]);
 		} else {
-			return complain("\"%s\" is unknown here, try \"gsotun queue help\"", argv[i]);
+			return complain("\"%s\" is unknown here, try \"gsotun queue help\"",
+					argv[i]);
 		}
 	}
 	err = netlink_open_gsotun(&nl);
 	if (err)
 		return netlink_fail(NULL, err, "queue show");
-	err = show(&nl, ifindex, id);
+	err = show_queues(&nl, ifindex, id);
 	netlink_close(&nl);
 	return err;
 }
