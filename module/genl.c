@@ -308,12 +308,12 @@ static int queue_get(struct sk_buff *skb, struct genl_info *info)
 
 /* A dump goes by ifindex, so that devices that come and go do not hide others. */
 struct dump_pos {
-	int ifindex;
+	u32 ifindex;	/* unsigned: the index after the last one is not the first */
 	u32 queue;
 };
 
 /* The first gsotun device with an index of at least @ifindex. Context: RTNL. */
-static struct net_device *next_dev(struct net *net, int ifindex)
+static struct net_device *next_dev(struct net *net, u32 ifindex)
 {
 	struct net_device *dev, *best = NULL;
 
