@@ -122,7 +122,8 @@ pid_t gt_fork(void)
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
+		/* 0: the parent is outside of our pid namespace. */
+		if (getppid() && getppid() != parent)
 			_exit(1);
 	}
 	return pid;
@@ -206,9 +207,11 @@ void gt_nest_end(struct gt_msg *m, struct nlattr *nest)
 
 int gt_nl_open(int protocol)
 {
+	struct sockaddr_nl any = { .nl_family = AF_NETLINK };
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol), on = 1;
 
-	if (fd < 0)
+	/* Without an address of its own a socket gets no notifications. */
+	if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof(any)))
 		gt_die("netlink: %s", strerror(errno));
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	setsockopt(fd, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
@@ -260,6 +263,7 @@ int gt_nl_talk(int fd, struct gt_msg *m,
 	static uint32_t seq;
 	_Alignas(8) char buf[65536];
 	bool interrupted = false;
+	unsigned int answers = 0;
 
 	gt_extack[0] = 0;
 	m->nlh->nlmsg_flags |= NLM_F_ACK;
@@ -290,8 +294,32 @@ int gt_nl_talk(int fd, struct gt_msg *m,
 			}
 			if (cb)
 				cb(nlh, arg);
+			/* A dump without an end. */
+			if (++answers == 100000)
+				return -ELOOP;
 		}
 	}
+}
+
+static bool readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) > 0;
+}
+
+int gt_nl_next(int fd, struct gt_msg *m, int ms)
+{
+	int n;
+
+	/* One message a datagram, as the kernel's notifications are. */
+	if (!readable(fd, ms))
+		return -EAGAIN;
+	n = recv(fd, m->buf, sizeof(m->buf), 0);
+	if (n < 0)
+		return -errno;
+	m->nlh = (struct nlmsghdr *)m->buf;
+	return n;
 }
 
 int gt_rtnl(struct gt_msg *m)
@@ -388,11 +416,31 @@ static int link_ask(int ifindex, struct gt_msg *m)
 	return err;
 }
 
+const struct nlattr *gt_genl_attr(const struct nlmsghdr *nlh, uint16_t type)
+{
+	int off = NLMSG_LENGTH(GENL_HDRLEN);
+
+	return gt_find((const char *)nlh + off, (int)nlh->nlmsg_len - off, type);
+}
+
 static const struct nlattr *link_attr(const struct gt_msg *m, uint16_t type)
 {
 	int off = NLMSG_LENGTH(sizeof(struct ifinfomsg));
 
 	return gt_find(m->buf + off, m->nlh->nlmsg_len - off, type);
+}
+
+int gt_ifindex(const char *name)
+{
+	struct ifinfomsg ifi = { };
+	int fd = gt_nl_open(NETLINK_ROUTE), err;
+	struct gt_msg ask, m;
+
+	gt_msg_init(&ask, RTM_GETLINK, 0, &ifi, sizeof(ifi));
+	gt_put_str(&ask, IFLA_IFNAME, name);
+	err = gt_nl_talk(fd, &ask, copy_answer, &m);
+	close(fd);
+	return err ? 0 : ((struct ifinfomsg *)NLMSG_DATA(m.nlh))->ifi_index;
 }
 
 int gt_link_get(int ifindex, struct gt_link *l)
@@ -454,7 +502,7 @@ int gt_dev_add(const char *name, uint32_t queues)
 	err = gt_link_add(&l);
 	if (err)
 		gt_die("cannot create %s: %s (%s)", name, strerror(-err), gt_extack);
-	return if_nametoindex(name);
+	return gt_ifindex(name);
 }
 
 int gt_dev_del(int ifindex)
@@ -575,6 +623,24 @@ void gt_genl_init(struct gt_msg *m, uint8_t cmd, uint16_t flags)
 	gt_msg_init(m, family, flags, &g, sizeof(g));
 }
 
+int gt_genl_watch(void)
+{
+	int fd = gt_nl_open(NETLINK_GENERIC);
+	uint32_t group;
+
+	gt_genl_family(&group);
+	if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)))
+		gt_die("cannot watch: %s", strerror(errno));
+	return fd;
+}
+
+int gt_genl_next(int fd, struct gt_msg *m, int ms)
+{
+	int n = gt_nl_next(fd, m, ms);
+
+	return n < 0 ? n : ((struct genlmsghdr *)NLMSG_DATA(m->nlh))->cmd;
+}
+
 static void parse_ring(const struct nlattr *nest, struct gt_ring_info *r)
 {
 #define ATTR(name, type) \
@@ -599,11 +665,10 @@ static void parse_ring(const struct nlattr *nest, struct gt_ring_info *r)
 
 void gt_queue_parse(const struct nlmsghdr *nlh, struct gt_queue_info *info)
 {
-	int off = NLMSG_LENGTH(GENL_HDRLEN), i;
-	const char *first = (const char *)nlh + off;
 	const struct nlattr *drops;
+	int i;
 
-#define FIND(type) gt_find(first, (int)nlh->nlmsg_len - off, type)
+#define FIND(type) gt_genl_attr(nlh, type)
 	info->ifindex = gt_num(FIND(GSOTUN_A_QUEUE_IFINDEX));
 	info->id = gt_num(FIND(GSOTUN_A_QUEUE_ID));
 	info->attached = gt_num(FIND(GSOTUN_A_QUEUE_ATTACHED));

@@ -92,7 +92,9 @@ int gt_nl_open(int protocol);
  */
 int gt_nl_talk(int fd, struct gt_msg *m,
 	       void (*cb)(const struct nlmsghdr *nlh, void *arg), void *arg);
-/* The same on a socket of its own. */
+/* The next notification, its length; -EAGAIN if none comes within @ms. */
+int gt_nl_next(int fd, struct gt_msg *m, int ms);
+/* gt_nl_talk() on a socket of its own. */
 int gt_rtnl(struct gt_msg *m);
 
 /* Find an attribute among @len bytes at @first; NULL if it is not there. */
@@ -124,6 +126,11 @@ int gt_link_change(const struct gt_link *l);
 /* What the kernel reports as IFLA_GSOTUN_*; what is absent is GT_UNSET. */
 int gt_link_get(int ifindex, struct gt_link *l);
 
+/*
+ * Index of a device of this namespace, 0 if there is none. if_nametoindex() would
+ * have the kernel look for a module of that name, which takes a second.
+ */
+int gt_ifindex(const char *name);
 /* A device called @name with @queues queues, MTU 1500; its index, or dies. */
 int gt_dev_add(const char *name, uint32_t queues);
 int gt_dev_del(int ifindex);
@@ -143,6 +150,13 @@ int gt_genl_family(uint32_t *group);
 
 /* @cmd of the family, @flags as NLM_F_DUMP, attributes to be put. */
 void gt_genl_init(struct gt_msg *m, uint8_t cmd, uint16_t flags);
+
+const struct nlattr *gt_genl_attr(const struct nlmsghdr *nlh, uint16_t type);
+
+/* A socket that gets the notifications of this namespace. */
+int gt_genl_watch(void);
+/* The command of the next notification; -EAGAIN if none comes within @ms. */
+int gt_genl_next(int fd, struct gt_msg *m, int ms);
 
 struct gt_ring_info {
 	uint64_t bytes, used, high_water, layout, offloads;
