@@ -311,7 +311,8 @@ int gsotun_dev_create(const struct gsotun_dev_opts *opts, uint32_t *ifindex,
 		err = -EINVAL;
 	pattern = o.name ? o.name : KIND "%d";
 	at = strstr(pattern, "%d");
-	if (!err && (!pattern[0] || (!at && strlen(pattern) >= sizeof(name))))
+	if (!err && (!pattern[0] ||
+		     !(at ? expand(name, pattern, at, n) : strlen(pattern) < sizeof(name))))
 		err = -EINVAL;
 	if (err) {
 		gsotun_say(message, message_size, "options", gsotun_strerror(err));
@@ -326,7 +327,7 @@ int gsotun_dev_create(const struct gsotun_dev_opts *opts, uint32_t *ifindex,
 		if (!at)
 			memcpy(name, pattern, strlen(pattern) + 1);
 		else if (!expand(name, pattern, at, n))
-			return -EINVAL;
+			break;		/* all that fit are taken */
 		err = create_named(&o, name, message, message_size);
 	} while (err == -EEXIST && at && ++n < NAMES_MAX);
 	if (err || !ifindex)
