@@ -446,6 +446,9 @@ static int get_arg(struct gsotun_attach *a, void __user *arg, u32 *usize)
 		return -EFAULT;
 	if (*usize < GSOTUN_ATTACH_SIZE_VER0)
 		return -EINVAL;
+	/* Gigabytes of zeros would be searched to the end, deaf to signals. */
+	if (*usize > PAGE_SIZE)
+		return -E2BIG;
 	return copy_struct_from_user(a, sizeof(*a), arg, *usize);
 }
 

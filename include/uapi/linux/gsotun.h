@@ -331,7 +331,8 @@ struct gsotun_attach {
  * EBADF, EINVAL	netns_fd is not a network namespace
  * EBUSY		the queue, or with GSOTUN_QUEUE_ANY every queue, is taken;
  *			or this file is attached already
- * E2BIG		a field that this kernel does not know is not zero
+ * E2BIG		a field that this kernel does not know is not zero, or size is
+ *			more than a page
  * EINVAL		see message
  * ENODEV		no such device, or not one of kind gsotun
  * ENOMEM		no memory for the rings
