@@ -2,7 +2,7 @@
 # Tests that need no module; "make check" runs them under sanitizers.
 
 lib_tests := lib_test lib_stress
-test_programs := $(patsubst %,$(out)/tests/%,$(lib_tests) print_test)
+test_programs := $(patsubst %,$(out)/tests/%,$(lib_tests) print_test live_test)
 
 tests: $(test_programs) cli examples
 
@@ -10,6 +10,10 @@ $(out)/tests/%.o: $(src)/tests/%.c | $(out)/tests/
 	$(call say,CC,$@)$(cc) -I$(top)/module -I$(src)/cli -c -o $@ $<
 
 $(lib_tests:%=$(out)/tests/%): $(out)/tests/%: $(out)/tests/%.o $(out)/tests/world.o $(lib_a)
+	$(call say,LD,$@)$(CC) $(own_ldflags) $(LDFLAGS) -o $@ $^
+
+# Needs the module: to be run in a VM.
+$(out)/tests/live_test: $(out)/tests/live_test.o $(lib_a)
 	$(call say,LD,$@)$(CC) $(own_ldflags) $(LDFLAGS) -o $@ $^
 
 $(out)/tests/print_test: $(out)/tests/print_test.o $(out)/cli/print.o
@@ -20,6 +24,6 @@ check:
 	@$(MAKE) --no-print-directory -C $(src) SANITIZE=thread tests
 	@$(src)/tests/run $(top)/build/userspace-address $(top)/build/userspace-thread
 
--include $(patsubst %,$(out)/tests/%.d,world $(lib_tests) print_test)
+-include $(patsubst %,$(out)/tests/%.d,world $(lib_tests) print_test live_test)
 
 .PHONY: tests check
