@@ -118,11 +118,20 @@ static void publish(struct side *s)
 		wake(s);
 }
 
+/* Without a position there is no way on, and the other thread would wait for ever. */
+static void look(struct gsotun_ring *r, bool (*update)(struct gsotun_ring *r))
+{
+	if (update(r))
+		return;
+	printf("# impossible position %u, last %u\n", core_load(&r->peer->pos), r->peer_pos);
+	_exit(1);
+}
+
 /*
- * Sleeps until the peer's position has reached @at. @look reads that position and
+ * Sleeps until the peer's position has reached @at. @update reads that position and
  * is called between arming and sleeping, as the protocol wants it.
  */
-static void sleep_until(struct side *s, u32 at, bool (*look)(struct gsotun_ring *r))
+static void sleep_until(struct side *s, u32 at, bool (*update)(struct gsotun_ring *r))
 {
 	struct gsotun_ring *r = &s->ring;
 	u32 woken = core_load(&s->woken);
@@ -130,8 +139,7 @@ static void sleep_until(struct side *s, u32 at, bool (*look)(struct gsotun_ring 
 
 	s->arms++;
 	ring_wait_at(r, at);
-	if (!look(r))
-		s->bad++;
+	look(r, update);
 	if ((int)(r->peer_pos - at) >= 0)
 		return;
 
@@ -140,8 +148,7 @@ static void sleep_until(struct side *s, u32 at, bool (*look)(struct gsotun_ring 
 		futex_sleep(&s->woken, woken);
 		if (core_load(&s->woken) != woken || now() - since < LONG_SLEEP)
 			continue;
-		if (!look(r))
-			s->bad++;
+		look(r, update);
 		if ((int)(r->peer_pos - at) < 0) {
 			since = now();	/* the peer is slow; that is no crime */
 		} else if (now() - since > VERY_LONG_SLEEP) {
@@ -170,8 +177,7 @@ static void wait_for_room(struct side *s, u32 span)
 {
 	struct gsotun_ring *r = &s->ring;
 
-	if (!ring_update_consumer(r))
-		s->bad++;
+	look(r, ring_update_consumer);
 	if (ring_room(r) >= span)
 		return;
 	publish(s);
@@ -235,8 +241,7 @@ static void *consume(void *arg)
 
 	for (n = 0; n < run->records; n++) {
 		while (!ring_ready(r)) {
-			if (!ring_update_producer(r))
-				s->bad++;
+			look(r, ring_update_producer);
 			if (ring_ready(r))
 				break;
 			publish(s);
