@@ -78,7 +78,7 @@ static void *run(void *arg)
 {
 	struct pair *p = arg;
 	struct gsotun_poll wait[2];
-	int i, moved, ret;
+	int i, moved, ret, pending = 0;
 
 	while (!stop && !p->error) {
 		moved = 0;
@@ -90,6 +90,11 @@ static void *run(void *arg)
 				moved += ret;
 			wait[i] = (struct gsotun_poll) { .queue = p->wire[i].from };
 		}
+		/* Kicks can wait while there is more to move, for one batch. */
+		pending = moved ? pending + moved : BATCH;
+		if (pending < BATCH)
+			continue;
+		pending = 0;
 		/* What holds a wire up: nothing to read, or no room to write. */
 		for (i = 0; i < 2; i++) {
 			if (p->wire[i].done < p->wire[i].n)
