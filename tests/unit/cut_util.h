@@ -240,7 +240,7 @@ static inline u32 near_wrap(u32 bits)
 }
 
 /* Extension headers; types that segmentation walks, contents of any kind. */
-static inline u32 random_exts(u8 *b, u32 room)
+static inline u32 random_exts(u8 *b, u32 room, u8 proto)
 {
 	static const u8 types[] = { 0, 43, 60 };
 	u8 *next = b + 6;
@@ -255,14 +255,15 @@ static inline u32 random_exts(u8 *b, u32 room)
 		off += len;
 		room -= len;
 	}
-	*next = 17;
+	*next = proto;
 	return off;
 }
 
 /* Headers and payload of any content that is a valid superpacket of a kind. */
 static inline void random_headers(struct sample *s, int kind, bool plain_ip)
 {
-	u32 tcp_len = is_tcp(kind) ? 20 + 4 * (one_in(2) ? below(11) : 3) : 8;
+	u32 l4_len = is_tcp(kind) ? 20 + 4 * (one_in(2) ? below(11) : 3) : 8;
+	u8 proto = is_tcp(kind) ? 6 : 17;
 	u8 *b = s->b, *l4;
 
 	noise_bytes(b, PLAN_HDR_MAX);
@@ -271,29 +272,18 @@ static inline void random_headers(struct sample *s, int kind, bool plain_ip)
 		b[0] = (u8)(0x40 | s->l4_off / 4);
 		put_be16(b + 4, near_wrap(16));
 		put_be16(b + 6, one_in(2) ? 0x4000 : 0);
-		b[9] = is_tcp(kind) ? 6 : 17;
+		b[9] = proto;
 	} else {
 		b[0] = 0x60 | (b[0] & 15);
 		s->l4_off = 40;
-		b[6] = 17;
+		b[6] = proto;
 		if (!plain_ip && one_in(3))
-			s->l4_off = random_exts(b, PLAN_HDR_MAX - 40 - tcp_len);
-		/* Whoever is last in the chain names the transport protocol. */
-		if (is_tcp(kind)) {
-			u32 off = 40;
-			u8 *next = b + 6;
-
-			while (*next != 17) {
-				next = b + off;
-				off += b[off + 1] * 8u + 8;
-			}
-			*next = 6;
-		}
+			s->l4_off = random_exts(b, PLAN_HDR_MAX - 40 - l4_len, proto);
 	}
 	l4 = b + s->l4_off;
-	s->hdr_len = s->l4_off + tcp_len;
+	s->hdr_len = s->l4_off + l4_len;
 	if (is_tcp(kind)) {
-		l4[12] = (u8)(tcp_len / 4 << 4 | (l4[12] & 15));
+		l4[12] = (u8)(l4_len / 4 << 4 | (l4[12] & 15));
 		put_be32(l4 + 4, near_wrap(32));
 	}
 }

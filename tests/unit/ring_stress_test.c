@@ -10,8 +10,9 @@
  *
  * Built twice, because one build cannot find everything:
  *
- *   -O2	The real barriers on the real CPU. Each thread has mappings of its
- *		own, as kernel and daemon have.
+ *   -O2	The real barriers on the real CPU (ring_litmus_test.c looks at E and F
+ *		more closely). Each thread has mappings of its own, as kernel and
+ *		daemon have.
  *   TSAN	The thread sanitizer proves that records are handed over by A-D. It
  *		does not know fences (gcc warns: -Wtsan), so it cannot judge E-G; they
  *		guard no data, only sleep, so it has nothing to complain of either. It
@@ -118,13 +119,17 @@ static void publish(struct side *s)
 		wake(s);
 }
 
-/* Without a position there is no way on, and the other thread would wait for ever. */
+/* There is no way on, and the other thread would wait for ever. */
+static void give_up(const struct gsotun_ring *r, const char *why)
+{
+	printf("# %s at %u, the peer's position is %u\n", why, r->pos, core_load(&r->peer->pos));
+	_exit(1);
+}
+
 static void look(struct gsotun_ring *r, bool (*update)(struct gsotun_ring *r))
 {
-	if (update(r))
-		return;
-	printf("# impossible position %u, last %u\n", core_load(&r->peer->pos), r->peer_pos);
-	_exit(1);
+	if (!update(r))
+		give_up(r, "an impossible position");
 }
 
 /*
@@ -249,11 +254,8 @@ static void *consume(void *arg)
 		}
 		rec = ring_at(r, r->pos);
 		check(s, rec, n);
-		if (!rec->span || rec->span > ring_ready(r)) {
-			s->bad++;	/* there is no way on */
-			r->pos = r->peer_pos;
-			break;
-		}
+		if (!rec->span || rec->span > ring_ready(r))
+			give_up(r, "an impossible record");
 		r->pos += rec->span;
 		dawdle(s, run->lazy[1]);
 		if (--burst)
