@@ -164,7 +164,8 @@ int gsotun_dev_delete(uint32_t ifindex, char *message, size_t message_size);
  * @offloads_want: the same, but those that the kernel lacks are left out; see
  *	struct gsotun_info for what was granted
  * @ring_bytes: sizes of the rings, powers of two; 0: the device's default
- * @frames: most frames that can be held at a time: peeked, reserved; 0: 1024
+ * @frames: most frames that can be held at a time: peeked, reserved; rounded up
+ *	to a power of two; 0: 1024
  * @layout: how packets lie in the records of each ring
  *
  * With GSOTUN_OPT_READ_ONLY a successor that adopts the descriptor after a crash

@@ -110,6 +110,22 @@ static void *kernel_transmits(void *arg)
 	return arg;
 }
 
+/* In the library, or in a loop of one's own. */
+static void sleep_somehow(u32 event, unsigned int *seed)
+{
+	int ret;
+
+	if (rand_r(seed) % 2) {
+		CHECK(gsotun_wait(w.q, event, (u32)rand_r(seed) % 2000, -1) > 0);
+		return;
+	}
+	ret = gsotun_arm(w.q, event, event == GSOTUN_EV_ROOM ? 3000 : 0);
+	CHECK(ret >= 0);
+	if (!ret)
+		sleep_fd(wake[event == GSOTUN_EV_ROOM ? GSOTUN_FROM_USER : GSOTUN_TO_USER]);
+	gsotun_disarm(w.q, event);
+}
+
 static void *daemon_reads(void *arg)
 {
 	struct gsotun_frame f[16];
@@ -134,10 +150,8 @@ static void *daemon_reads(void *arg)
 		if (release)
 			CHECK(gsotun_release(w.q, release) >= 0);
 		held -= release;
-		if (!n)
-			CHECK(seen == RECORDS ||
-			      gsotun_wait(w.q, GSOTUN_EV_RECORDS,
-					  (u32)rand_r(&seed) % 2000, -1) > 0);
+		if (!n && seen < RECORDS)
+			sleep_somehow(GSOTUN_EV_RECORDS, &seed);
 	}
 	gsotun_release(w.q, held);
 	return arg;
@@ -154,8 +168,7 @@ static void *daemon_writes(void *arg)
 		/* Reserve more than is needed, fill, give the rest back. */
 		n = gsotun_reserve(w.q, 3000, f, 1 + (u32)rand_r(&seed) % 4);
 		if (n == -EAGAIN) {
-			CHECK(gsotun_wait(w.q, GSOTUN_EV_ROOM,
-					  (u32)rand_r(&seed) % 2000, -1) > 0);
+			sleep_somehow(GSOTUN_EV_ROOM, &seed);
 			continue;
 		}
 		CHECK(n > 0);

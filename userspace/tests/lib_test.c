@@ -2,7 +2,9 @@
 /* lib_test.c - the verbs of libgsotun against a kernel made of plain memory. */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ktap.h"
@@ -314,7 +316,7 @@ struct spoiler {
 /* Records as they are spoiled: span 384, data_off 58, len 300. */
 static const struct spoiler packet_spoilers[] = {
 	SPOIL(span, 0),
-	SPOIL(span, 388),
+	SPOIL(span, 380),
 	SPOIL(span, 448),
 	SPOIL(span, 0xffffffc0),
 	SPOIL(len, 0),
@@ -427,6 +429,7 @@ static void submit_writes_the_record(void)
 	const struct gsotun_record *rec;
 
 	start(0u - 128);
+	memset(w.from.data, 0xff, RING);	/* what others left there */
 	CHECK_EQ(gsotun_reserve(w.q, 500, f, 1), 1);
 	CHECK_EQ(f[0].len, 500);
 	CHECK_EQ(f[0].type, GSOTUN_RECORD_PACKET);
@@ -534,6 +537,15 @@ static void skips_instead_of_records(void)
 	CHECK(rec && rec->type == GSOTUN_RECORD_PACKET);
 	CHECK(!kernel_receive(&w));		/* the last skip was cancelled */
 	CHECK_EQ(w.q->side[1].ring.pos, from_daemon(&w)->prod);
+
+	/* Not the youngest: it needs its record. */
+	CHECK_EQ(gsotun_reserve(w.q, 100, f, 2), 2);
+	f[0].type = GSOTUN_RECORD_SKIP;
+	CHECK_EQ(gsotun_submit(w.q, f, 1), 1);
+	rec = kernel_receive(&w);
+	CHECK(rec && rec->type == GSOTUN_RECORD_SKIP && rec->span == 192);
+	CHECK_EQ(gsotun_submit(w.q, f + 1, 1), 0);
+	CHECK(kernel_receive(&w));
 
 	prod = from_daemon(&w)->prod;
 	CHECK_EQ(gsotun_reserve(w.q, 100, f, 2), 2);
@@ -905,6 +917,119 @@ static void deferred_kicks_ride_on_poll(void)
 	world_exit(&w);
 }
 
+/*
+ * The moment between looking and leaving word: the daemon's page is write
+ * protected, so the kernel can act just before the first word is left.
+ */
+static void *trapped;
+static void (*trapped_kernel)(void);
+
+static void on_segv(int sig, siginfo_t *info, void *context)
+{
+	void *page = (void *)((uintptr_t)info->si_addr & ~(uintptr_t)4095);
+
+	(void)context;
+	if (page != trapped)
+		_exit(128 + sig);
+	trapped = NULL;
+	mprotect(page, 4096, PROT_READ | PROT_WRITE);
+	trapped_kernel();
+}
+
+static void trap(void *page, void (*kernel)(void))
+{
+	struct sigaction action = { .sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	sigaction(SIGSEGV, &action, NULL);
+	trapped = page;
+	trapped_kernel = kernel;
+	mprotect(page, 4096, PROT_READ);
+}
+
+static void kernel_sends_unseen(void)
+{
+	kernel_send(&w, 10, 1);
+}
+
+static void kernel_takes_unseen(void)
+{
+	while (kernel_receive(&w))
+		;
+}
+
+static void looked_before_word_was_left(void)
+{
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		start(0);
+		CHECK_EQ(gsotun_peek(w.q, f, 8), 0);
+		gsotun_disarm(w.q, GSOTUN_EV_RECORDS);
+		trap(to_daemon(&w), kernel_sends_unseen);
+		if (round == 0) {
+			CHECK_EQ(gsotun_arm(w.q, GSOTUN_EV_RECORDS, 0), GSOTUN_EV_RECORDS);
+		} else if (round == 1) {
+			CHECK_EQ(gsotun_wait(w.q, GSOTUN_EV_RECORDS, 0, -1),
+				 GSOTUN_EV_RECORDS);
+			CHECK_EQ(w.polls, 0);
+		} else {
+			/* As if it had been seen up to elsewhere. */
+			w.q->side[0].wait = 1;
+			CHECK_EQ(gsotun_peek(w.q, f, 8), 1);
+		}
+		CHECK(!trapped);
+		world_exit(&w);
+	}
+	for (round = 0; round < 3; round++) {
+		start(0);
+		gsotun_reserve(w.q, RING / 4 - 64, f, 4);
+		gsotun_submit(w.q, f, 4);
+		gsotun_disarm(w.q, GSOTUN_EV_ROOM);
+		trap(from_daemon(&w), kernel_takes_unseen);
+		if (round == 0) {
+			CHECK_EQ(gsotun_arm(w.q, GSOTUN_EV_ROOM, 0), GSOTUN_EV_ROOM);
+		} else if (round == 1) {
+			CHECK_EQ(gsotun_wait(w.q, GSOTUN_EV_ROOM, 0, -1), GSOTUN_EV_ROOM);
+			CHECK_EQ(w.polls, 0);
+		} else {
+			CHECK_EQ(gsotun_reserve(w.q, 100, f, 1), 1);
+		}
+		CHECK(!trapped);
+		world_exit(&w);
+	}
+}
+
+/* The same, and a kick is due: kick, but do not sleep. */
+static void looked_before_word_was_left_and_kick_due(void)
+{
+	start_with(GSOTUN_OPT_DEFER_KICKS);
+	gsotun_peek(w.q, f, 8);
+	gsotun_disarm(w.q, GSOTUN_EV_RECORDS);
+	from_kernel(&w)->kick_at = 64;
+	gsotun_reserve(w.q, 10, f, 1);
+	gsotun_submit(w.q, f, 1);
+	trap(to_daemon(&w), kernel_sends_unseen);
+	CHECK_EQ(gsotun_wait(w.q, GSOTUN_EV_RECORDS, 0, -1), GSOTUN_EV_RECORDS);
+	CHECK(!trapped);
+	CHECK_EQ(w.polls, 1);
+	CHECK_EQ(w.poll_timeout, 0);
+	CHECK_EQ(w.kick_calls, 0);
+	world_exit(&w);
+}
+
+/* The status is read before the position, so the last record is not missed. */
+static void looked_before_the_last_record(void)
+{
+	start(0);
+	w.q->side[0].wait = 1;
+	set_status(&w, GSOTUN_STATUS_DETACHED);
+	trap(to_daemon(&w), kernel_sends_unseen);
+	CHECK_EQ(gsotun_peek(w.q, f, 8), 1);
+	CHECK(!trapped);
+	CHECK_EQ(gsotun_peek(w.q, f, 8), -ENODEV);
+	world_exit(&w);
+}
+
 static void explicit_kick(void)
 {
 	start(0);
@@ -977,6 +1102,24 @@ static void successor_drops_what_was_claimed(void)
 	world_exit(&w);
 }
 
+/* The kernel's answer is older than what the predecessor released. */
+static void successor_kicks_for_its_own_releases(void)
+{
+	start(0);
+	kernel_send(&w, 100, 1);
+	kernel_send(&w, 100, 2);
+	gsotun_peek(w.q, f, 1);
+	gsotun_release(w.q, 1);
+	world_kill(&w);
+	CHECK_EQ(world_attach(&w, NULL), 0);
+	CHECK_EQ(w.a.cons[0], 0);
+	to_kernel(&w)->kick_at = 64;
+	CHECK_EQ(gsotun_peek(w.q, f, 8), 1);
+	CHECK_EQ(gsotun_release(w.q, 1), 0);
+	CHECK_EQ(w.kick_calls, 0);
+	world_exit(&w);
+}
+
 static void successor_survives_scribbles(void)
 {
 	struct gsotun_info info;
@@ -994,12 +1137,27 @@ static void successor_survives_scribbles(void)
 	CHECK_EQ(world_attach(&w, NULL), 0);
 	gsotun_info(w.q, &info, sizeof(info));
 	CHECK_EQ(info.adopt_dropped, 1);
-	CHECK_EQ(gsotun_peek(w.q, f, 8), 1);
+	CHECK_EQ(gsotun_peek(w.q, f, 1), 1);
 	CHECK_EQ(f[0].mark, 3);
+	gsotun_release(w.q, 1);
+
+	/* So it does when a span reaches beyond it. */
+	kernel_send(&w, 100, 4);
+	kernel_send(&w, 100, 5);
+	gsotun_peek(w.q, f, 1);
+	rec = (struct gsotun_record *)(f[0].vnet - sizeof(*rec));
+	rec->span *= 2;
+	world_kill(&w);
+	CHECK_EQ(world_attach(&w, NULL), 0);
+	gsotun_info(w.q, &info, sizeof(info));
+	CHECK_EQ(info.adopt_dropped, 1);
+	CHECK_EQ(gsotun_peek(w.q, f, 8), 1);
+	CHECK_EQ(f[0].mark, 5);
 	world_kill(&w);
 
 	/* A claim that cannot be. */
 	to_daemon(&w)->claim = to_kernel(&w)->prod + 64;
+	w.to.peer_pos = to_daemon(&w)->cons;
 	CHECK_EQ(world_attach(&w, NULL), 0);
 	CHECK_EQ(to_daemon(&w)->claim, to_daemon(&w)->cons);
 	CHECK_EQ(gsotun_peek(w.q, f, 8), 1);
@@ -1010,9 +1168,8 @@ static void successor_survives_scribbles(void)
 	CHECK_EQ(world_attach(&w, NULL), -EBADMSG);
 	to_daemon(&w)->cons = 3;
 	CHECK_EQ(world_attach(&w, NULL), -EBADMSG);
-	to_daemon(&w)->cons = 0;
-	w.to.peer_pos = 0;
-	to_daemon(&w)->claim = 0;
+	to_daemon(&w)->cons = w.to.peer_pos;
+	to_daemon(&w)->claim = w.to.peer_pos;
 	from_daemon(&w)->prod = RING + 64;
 	CHECK_EQ(world_attach(&w, NULL), -EBADMSG);
 	from_daemon(&w)->prod = 1;
@@ -1218,9 +1375,13 @@ int main(void)
 		TEST(hangup_without_a_word_is_the_end),
 		TEST(signals_end_a_wait),
 		TEST(deferred_kicks_ride_on_poll),
+		TEST(looked_before_word_was_left),
+		TEST(looked_before_word_was_left_and_kick_due),
+		TEST(looked_before_the_last_record),
 		TEST(explicit_kick),
 		TEST(successor_goes_on_where_cons_stands),
 		TEST(successor_drops_what_was_claimed),
+		TEST(successor_kicks_for_its_own_releases),
 		TEST(successor_survives_scribbles),
 		TEST(strange_answers_are_refused),
 		TEST(close_asks_before_it_drops),
