@@ -468,7 +468,7 @@ int main(int argc, char **argv)
 			       (unsigned long long)info.drop_sum);
 	printf("%sok 1 - the good daemon goes on\n", bad || !good ? "not " : "");
 	printf("%sok 2 - there were hostile daemons\n",
-	       shared->attached > 3 && shared->records > 1000 ? "" : "not ");
+	       shared->attached > 3 && shared->records > 300 ? "" : "not ");
 	gt_close(&q);
-	return bad || !good || shared->attached <= 3 || shared->records <= 1000;
+	return bad || !good || shared->attached <= 3 || shared->records <= 300;
 }
