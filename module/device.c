@@ -156,8 +156,8 @@ static void hold_timer(struct timer_list *timer)
 			netif_tx_wake_queue(txq);
 		__netif_tx_unlock(txq);
 	}
-	/* Bind stops this timer before it raises the carrier. */
-	if (!READ_ONCE(gd->num_attached))
+	/* Bind, and a change of the policy, stop this timer before they raise the carrier. */
+	if (!READ_ONCE(gd->num_attached) && READ_ONCE(gd->carrier) != GSOTUN_CARRIER_ON)
 		netif_carrier_off(gd->dev);
 }
 
@@ -169,7 +169,7 @@ static void update_carrier(struct gsotun_dev *gd)
 
 	if (gd->num_attached || gd->carrier == GSOTUN_CARRIER_ON)
 		netif_carrier_on(gd->dev);
-	else if (gd->carrier != GSOTUN_CARRIER_HOLD)
+	else if (gd->carrier != GSOTUN_CARRIER_HOLD || !holding)
 		netif_carrier_off(gd->dev);
 	if (holding)
 		mod_timer(&gd->hold_timer, gd->hold_timer.expires);
@@ -579,7 +579,7 @@ static void set_options(struct gsotun_dev *gd, struct nlattr *data[])
 	if (data[IFLA_GSOTUN_GROUP])
 		gd->group = make_kgid(current_user_ns(), nla_get_u32(data[IFLA_GSOTUN_GROUP]));
 	if (data[IFLA_GSOTUN_CARRIER])
-		gd->carrier = nla_get_u8(data[IFLA_GSOTUN_CARRIER]);
+		WRITE_ONCE(gd->carrier, nla_get_u8(data[IFLA_GSOTUN_CARRIER]));
 	if (data[IFLA_GSOTUN_CARRIER_HOLD])
 		gd->hold_ms = nla_get_u32(data[IFLA_GSOTUN_CARRIER_HOLD]);
 	if (data[IFLA_GSOTUN_TO_USER_BYTES])
