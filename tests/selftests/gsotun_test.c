@@ -113,6 +113,13 @@ int gt_unshare_net(void)
 	return gt_net_fd();
 }
 
+void gt_no_ipv6(void)
+{
+	if (gt_write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1") ||
+	    gt_write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1"))
+		gt_die("IPv6 cannot be switched off");
+}
+
 pid_t gt_fork(void)
 {
 	pid_t parent = getpid(), pid;

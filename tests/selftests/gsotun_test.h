@@ -54,6 +54,8 @@ const char *gt_read_file(const char *path, char *buf, size_t size);
 
 /* A new network namespace with lo up; returns a descriptor of it. */
 int gt_unshare_net(void);
+/* No IPv6 here: it talks unasked, which tests that count to the packet cannot use. */
+void gt_no_ipv6(void);
 /* A descriptor of the current network namespace. */
 int gt_net_fd(void);
 /* Go there. */
