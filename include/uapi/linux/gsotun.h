@@ -352,8 +352,9 @@ struct gsotun_attach {
 /**
  * GSOTUN_KICK - tell the kernel that a position crossed its kick_at
  *
- * Argument: GSOTUN_KICK_* by value. A needless kick is harmless. poll() and
- * epoll do the same work, so a loop that always polls never needs it.
+ * Argument: GSOTUN_KICK_* by value. A needless kick is harmless. poll() does the
+ * same work, so a loop that calls it in every round never needs this. epoll_wait()
+ * does not: it asks a file only when it has marked it as ready.
  *
  * EINVAL		unknown bits
  * ENOTCONN		the file is not attached (any more)
