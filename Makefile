@@ -10,7 +10,7 @@ export PREFIX
 KERNELS := $(shell tests/vm/kernel list)
 
 # Parts of make check, in their order; "vm" has one part per kernel.
-PARTS := style unit harness $(KERNELS:%=vm-%)
+PARTS := style unit userspace harness $(KERNELS:%=vm-%)
 
 all: userspace	## module (if there are headers) and userspace: the default
 
@@ -65,6 +65,9 @@ check-style: deps	## builds without a warning, sparse, checkpatch, shellcheck
 check-unit: deps	## tests of the userspace parts and of the core, on this machine
 	+@tests/summary run unit $(MAKE) --no-print-directory -C tests/unit check
 
+check-userspace: deps	## tests of library and command that need no module
+	+@tests/summary run userspace $(MAKE) --no-print-directory -C userspace check
+
 check-harness: deps	## tests of the tests' own tools
 	@tests/vm/kernel fetch $(KERNELS)
 	@tests/summary run harness sh -c 'tests/summary-test && tests/vm/selftest'
@@ -91,4 +94,4 @@ help:	## this list
 		$(firstword $(MAKEFILE_LIST))
 
 .PHONY: all no-module module modules_install userspace install demo deps \
-	selftests check check-style check-unit check-harness check-vm clean distclean help
+	selftests check check-style check-unit check-userspace check-harness check-vm clean distclean help
