@@ -11,6 +11,7 @@
 #include <net/ip_tunnels.h>
 #include <net/pkt_sched.h>
 #include <net/rtnetlink.h>
+#include <net/sch_generic.h>
 
 #include "device.h"
 #include "genl.h"
@@ -227,6 +228,9 @@ int gsotun_dev_bind(struct gsotun_dev *gd, struct gsotun_file *f, u32 id, const 
 	update_offloads(gd);
 	/* Carrier last: before the queue is visible the first burst would vanish. */
 	update_carrier(gd);
+	/* linkwatch comes later, and what is sent until then vanishes in the noop qdisc. */
+	if (netif_running(gd->dev))
+		dev_activate(gd->dev);
 	gsotun_genl_queue_event(q, GSOTUN_CMD_QUEUE_ATTACH_NTF);
 	return 0;
 }
