@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -1013,6 +1014,8 @@ void gt_flood_start(struct gt_flood *f, size_t len)
 		gt_die("fork: %s", strerror(errno));
 	if (f->pid)
 		return;
+	/* What the parent has open must end when the parent closes it. */
+	syscall(SYS_close_range, 3, ~0u, 0);
 	fd = gt_udp_socket(NULL, 0);
 	/* Many flows, so that every queue gets some. A full socket buffer yields. */
 	for (;;)
