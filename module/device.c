@@ -365,6 +365,8 @@ static netdev_features_t gsotun_fix_features(struct net_device *dev, netdev_feat
 {
 	struct gsotun_dev *gd = netdev_priv(dev);
 
+	/* The core offers it along with TSO, and "ethtool -K tso on" asks for it. */
+	features &= ~NETIF_F_TSO_MANGLEID;
 	return features & (gd->allowed | ~OFFLOAD_FEATURES);
 }
 
