@@ -86,8 +86,8 @@ struct gsotun_to_user_kernel {
  *	while prod != seen, and the kernel wakes the sleeper when prod leaves it
  * @flags: GSOTUN_DAEMON_*
  * @claim: records in [cons, claim) may have been altered in place. Advance it,
- *	with release semantics, before the first change of a record. A successor
- *	that adopts the file drops and counts them
+ *	then issue a store barrier, before the first change of a record. A
+ *	successor that adopts the file drops and counts them
  * @resv: zero
  */
 struct gsotun_to_user_daemon {
@@ -169,7 +169,8 @@ struct gsotun_from_user_daemon {
  *	the queue was attached with CAP_NET_ADMIN
  *
  * The virtio_net_hdr follows at once. Its offsets count from the first byte of
- * the IP header, hdr_len is the true length of the IP and transport headers.
+ * the IP header. to_user: hdr_len is the true length of the IP and transport headers
+ * of a superpacket, and 0 for other packets.
  * from_user: the header is read once; whatever happens to the memory later
  * cannot change what was checked.
  */
@@ -365,7 +366,7 @@ struct gsotun_attach {
 
 /*
  * poll(): EPOLLIN and EPOLLOUT as described at seen and room_at, and
- * EPOLLHUP | EPOLLERR once the file is detached.
+ * EPOLLHUP | EPOLLERR before the file is attached and once it is detached.
  */
 
 /* ---- link attributes (IFLA_INFO_DATA of kind "gsotun") --------------------- */
@@ -424,7 +425,7 @@ enum {
 #define GSOTUN_DROP_UNREADABLE	6	/* the skb's memory cannot be read by the CPU */
 /* from_user */
 #define GSOTUN_DROP_RECORD	7	/* record header: type, flags, offsets, reserved words */
-#define GSOTUN_DROP_SHORT	8	/* record cannot hold its virtio_net_hdr and an IP header */
+#define GSOTUN_DROP_SHORT	8	/* packet shorter than any IP header */
 #define GSOTUN_DROP_LENGTH	9	/* len above 65,535 or beyond the record */
 #define GSOTUN_DROP_MARK	10	/* a mark without CAP_NET_ADMIN at attach */
 #define GSOTUN_DROP_HDR_LEN	11	/* hdr_len beyond the packet */
@@ -524,7 +525,7 @@ enum {
  * @GSOTUN_A_QUEUE_ID: u32
  * @GSOTUN_A_QUEUE_ATTACHED: u8
  * @GSOTUN_A_QUEUE_PID: u32, process that attached, in the reader's pid
- *	namespace; absent if it has no number there
+ *	namespace; absent if it has no number there, and in notifications
  * @GSOTUN_A_QUEUE_GENERATION: u32, attachments so far
  * @GSOTUN_A_QUEUE_NAPI_ID: u32
  * @GSOTUN_A_QUEUE_VNET_LEN: u32
