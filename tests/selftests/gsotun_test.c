@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -564,6 +565,21 @@ int gt_dev_move(int ifindex, int netns_fd)
 	gt_msg_init(&m, RTM_NEWLINK, 0, &ifi, sizeof(ifi));
 	gt_put_u32(&m, IFLA_NET_NS_FD, netns_fd);
 	return gt_rtnl(&m);
+}
+
+void gt_dev_threaded(const char *name, bool on)
+{
+	char path[64], buf[8];
+
+	/* /sys shows the namespace of whoever mounted it: ours needs one of its own. */
+	snprintf(path, sizeof(path), "/sys/class/net/%s/threaded", name);
+	if (access(path, F_OK) &&
+	    (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	     mount("sysfs", "/sys", "sysfs", 0, NULL)))
+		gt_die("no sysfs: %s", strerror(errno));
+	if (gt_write_file(path, on ? "1" : "0") ||
+	    strcmp(gt_read_file(path, buf, sizeof(buf)), on ? "1" : "0"))
+		gt_die("%s cannot be written", path);
 }
 
 bool gt_dev_exists(int ifindex)

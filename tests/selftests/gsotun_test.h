@@ -142,6 +142,8 @@ int gt_addr_add(int ifindex, const char *addr, int prefix);
 /* Up with address 10.9.0.1/24; peers are the rest of the net. Or dies. */
 void gt_dev_start(int ifindex);
 int gt_dev_move(int ifindex, int netns_fd);
+/* Poll in a kernel thread. The caller gets a mount namespace of its own. */
+void gt_dev_threaded(const char *name, bool on);
 bool gt_dev_exists(int ifindex);
 bool gt_carrier(int ifindex);
 

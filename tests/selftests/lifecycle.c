@@ -5,10 +5,8 @@
 #include <fcntl.h>
 #include <linux/if_link.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
 
 #include "gsotun_test.h"
@@ -594,20 +592,14 @@ TEST_F(lifecycle, napi_id)
 /* Threaded NAPI, switched at any time: nothing is lost, nothing stands still. */
 TEST_F_TIMEOUT(lifecycle, threaded_napi, 60)
 {
-	const char *path = "/sys/class/net/g0/threaded";
 	int sock = gt_udp_socket("10.9.0.1", 4000), i, got = 0;
 	uint8_t packet[100];
 	struct gt_queue q;
-	char buf[16];
 
-	/* /sys shows the namespace of whoever mounted it: ours needs one of its own. */
-	ASSERT_EQ(unshare(CLONE_NEWNS), 0);
-	ASSERT_EQ(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
-	ASSERT_EQ(mount("sysfs", "/sys", "sysfs", 0, NULL), 0);
 	ASSERT_EQ(gt_attach(&q, self->ifindex, NULL), 0);
 	for (i = 0; i < 300; i++) {
 		if (i % 50 == 25)
-			ASSERT_EQ(gt_write_file(path, i / 50 % 2 ? "0" : "1"), 0);
+			gt_dev_threaded("g0", i / 50 % 2 == 0);
 		ASSERT_EQ(gt_inject(&q, packet, udp_in(packet), NULL), 0);
 		/* No more than a socket holds. */
 		EXPECT_TRUE(gt_until((got += recv(sock, packet, sizeof(packet), 0) == 5,
@@ -615,8 +607,7 @@ TEST_F_TIMEOUT(lifecycle, threaded_napi, 60)
 	}
 	EXPECT_TRUE(gt_until((got += recv(sock, packet, sizeof(packet), 0) == 5, got == 300)))
 		TH_LOG("%d of 300", got);
-	ASSERT_EQ(gt_write_file(path, "1"), 0);
-	EXPECT_STREQ(gt_read_file(path, buf, sizeof(buf)), "1");
+	gt_dev_threaded("g0", true);
 	close(sock);
 	/* Attach, detach, up and down, delete, with threads. */
 	EXPECT_TRUE(from_user_works(&q));
