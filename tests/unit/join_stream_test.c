@@ -362,6 +362,51 @@ static void packets_of_unknown_flows(void)
 	expect_records("a TCP header cut short", "1 1 1");
 }
 
+/* Both directions between two equal ports, and two protocols: four flows. */
+static void flows_that_are_alike(void)
+{
+	static const int kinds[] = { UDP4, TCP4, UDP6, TCP6 };
+	u32 i, k, at, len, flow;
+	u8 address[16];
+
+	stream_reset();
+	for (i = 0; i < 3; i++) {
+		for (flow = 0; flow < 8; flow++) {
+			k = flow / 2;
+			make(&s, kinds[k], 50);
+			noise_bytes(s.b + s.hdr_len, 50);
+			at = kinds[k] == UDP4 || kinds[k] == TCP4 ? 12 : 8;
+			len = at == 12 ? 4 : 16;
+			s.b[at] = 10;
+			s.b[at + len] = 20;
+			put_be32(s.b + s.l4_off, 0xca6cca6c);
+			if (at == 12)
+				put_be16(s.b + 4, i);
+			if (is_tcp(kinds[k]))
+				put_be32(s.b + s.l4_off + 4, i * 50);
+			if (flow % 2) {
+				memcpy(address, s.b + at, len);
+				memcpy(s.b + at, s.b + at + len, len);
+				memcpy(s.b + at + len, address, len);
+			}
+			slow_csums(s.b, s.len);
+			stream_add(s.b, s.len);
+		}
+	}
+	expect_records("flows that are alike", "3 3 3 3 3 3 3 3");
+
+	/* Ports and addresses that differ in the same bits. */
+	for (i = 0; i < 6; i++) {
+		make(&s, UDP4, 50);
+		put_be16(s.b + 4, i / 2);
+		s.b[15] = i % 2 ? 7 : 0;
+		s.b[23] = i % 2 ? 7 : 0;
+		slow_csums(s.b, s.len);
+		stream_add(s.b, s.len);
+	}
+	expect_records("flows with one key", "3 3");
+}
+
 static void ids_that_stay(void)
 {
 	u32 allowed, df, step, i;
@@ -407,6 +452,7 @@ static const struct ktap_test tests[] = {
 	KTAP_TEST(limits_of_a_group),
 	KTAP_TEST(the_group_that_waits_longest_makes_room),
 	KTAP_TEST(packets_of_unknown_flows),
+	KTAP_TEST(flows_that_are_alike),
 	KTAP_TEST(ids_that_stay),
 };
 
