@@ -547,7 +547,7 @@ TEST_F_TIMEOUT(abuse, flip, 60)
 	struct gt_queue *q = &self->bad;
 	struct flipper f = { .q = q };
 	unsigned long out = 0, wrong = 0, records = 0;
-	uint64_t end = gt_now_ms() + 8000;
+	uint64_t end = gt_now_ms() + 6000;
 	struct gt_queue_info info;
 	uint8_t buf[65536];
 	int n;
@@ -699,7 +699,7 @@ TEST_F_TIMEOUT(abuse, floods, 60)
 	int kind, i;
 
 	for (kind = 0; kind < 4; kind++) {
-		uint64_t end = gt_now_ms() + 2500;
+		uint64_t end = gt_now_ms() + 1500;
 		struct heart h[2] = { };
 		struct gt_queue_info info;
 		unsigned int passed = 0;
@@ -853,7 +853,7 @@ static void *work(void *arg)
 /* Files opened, attached and closed while others poll, kick, map and query them. */
 TEST_F_TIMEOUT(abuse, close_under_use, 60)
 {
-	uint64_t end = gt_now_ms() + 4000;
+	uint64_t end = gt_now_ms() + 3000;
 	int fd = -1, stop = 0, i, round;
 	struct worker w[4];
 

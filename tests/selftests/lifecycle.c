@@ -393,7 +393,7 @@ TEST_F_TIMEOUT(lifecycle, kill_under_load, 60)
 	int round;
 
 	gt_flood_start(&flood, 700);
-	for (round = 0; round < 40; round++) {
+	for (round = 0; round < 25; round++) {
 		pid_t pid = gt_fork();
 
 		if (!pid)
@@ -485,7 +485,7 @@ TEST_F_TIMEOUT(lifecycle, everything_at_once, 60)
 		}
 	}
 	gt_flood_start(&flood, 300);
-	gt_sleep_ms(5000);
+	gt_sleep_ms(4000);
 	gt_flood_stop(&flood);
 	for (i = 0; i < 3; i++) {
 		kill(pid[i], SIGKILL);

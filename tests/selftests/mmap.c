@@ -544,14 +544,14 @@ static long mem_available_kib(void)
 	return kib;
 }
 
-/* All of it is given back, whatever goes first: memory stays flat over 300 rounds. */
+/* All of it is given back, whatever goes first: memory stays flat over 200 rounds. */
 TEST_F(mmap, freed)
 {
 	struct gt_queue q;
 	long before = 0;
 	int i;
 
-	for (i = 0; i < 330; i++) {
+	for (i = 0; i < 230; i++) {
 		if (i == 30)
 			before = mem_available_kib();
 		ASSERT_EQ(gt_attach(&q, self->ifindex, NULL), 0);
@@ -564,7 +564,7 @@ TEST_F(mmap, freed)
 		}
 		gt_close(&q);
 	}
-	/* 300 MiB went through: one round in twenty that leaks would show. */
+	/* 200 MiB went through: one round in twelve that leaks would show. */
 	EXPECT_TRUE(gt_until(mem_available_kib() > before - 16 * 1024))
 		TH_LOG("%ld KiB before, %ld after", before, mem_available_kib());
 }
@@ -713,8 +713,10 @@ TEST_F(mmap, io_uring)
 	if (err == -ENOSYS || err == -EPERM || err == -EOPNOTSUPP)
 		SKIP(return, "no io_uring here");
 	ASSERT_EQ(err, 0);
-	ASSERT_EQ(syscall(SYS_io_uring_register, u.fd, IORING_REGISTER_BUFFERS, &iov, 1), 0)
-		TH_LOG("%s", strerror(errno));
+	err = syscall(SYS_io_uring_register, u.fd, IORING_REGISTER_BUFFERS, &iov, 1) ? errno : 0;
+	if (err == EOPNOTSUPP)
+		SKIP(return, "this kernel registers no memory of files");
+	ASSERT_EQ(err, 0);
 	ASSERT_EQ(pipe(pipes), 0);
 
 	/* Out of the ring, across its seam. */

@@ -184,9 +184,9 @@ TEST_F(module, pinned_pages)
 	ASSERT_EQ(gt_attach(&self->q, self->ifindex, NULL), 0);
 	iov = (struct iovec) { self->q.to_data, self->q.a.region[GSOTUN_REGION_DATA].length };
 	memset(iov.iov_base, 0x77, iov.iov_len);
-	if (uring >= 0)
-		EXPECT_EQ(syscall(SYS_io_uring_register, uring, IORING_REGISTER_BUFFERS, &iov, 1),
-			  0);
+	/* Older kernels register no memory of files; then the pipe alone has some. */
+	if (uring >= 0 && syscall(SYS_io_uring_register, uring, IORING_REGISTER_BUFFERS, &iov, 1))
+		EXPECT_EQ(errno, EOPNOTSUPP);
 	ASSERT_EQ(pipe(pipes), 0);
 	iov.iov_len = 4096;
 	ASSERT_EQ(vmsplice(pipes[1], &iov, 1, 0), 4096);

@@ -338,7 +338,7 @@ static int hold(int kind, int ready)
 /* K40: kill -9 of the only one who holds file, mapping and namespace, many times. */
 TEST_F_TIMEOUT(netns, kill_holders, 60)
 {
-	uint64_t end = gt_now_ms() + 8000;
+	uint64_t end = gt_now_ms() + 6000;
 	int round, pipes[2], i;
 	pid_t pid[4];
 	char byte;
@@ -365,7 +365,7 @@ TEST_F_TIMEOUT(netns, kill_holders, 60)
 /* K40: the namespace ends first, by deletion of the last thing that names it. */
 TEST_F_TIMEOUT(netns, end_before_close, 60)
 {
-	uint64_t end = gt_now_ms() + 6000;
+	uint64_t end = gt_now_ms() + 4000;
 	struct gt_queue q[4];
 	int round, i;
 

@@ -378,7 +378,7 @@ TEST_F_TIMEOUT(wait, not_lost_to_user, 60)
 {
 	struct ping p = { .sock = self->sock };
 	struct gt_queue *q = &self->q;
-	uint64_t end = gt_now_ms() + 6000;
+	uint64_t end = gt_now_ms() + 4000;
 	pthread_t thread;
 	uint32_t i;
 	int slept = 0;
@@ -409,7 +409,7 @@ TEST_F_TIMEOUT(wait, not_lost_room, 60)
 {
 	struct gt_queue *q = &self->q;
 	uint32_t size = q->a.ring_bytes[GSOTUN_FROM_USER], span = size / 4;
-	uint64_t end = gt_now_ms() + 5000;
+	uint64_t end = gt_now_ms() + 3000;
 	uint32_t i;
 	int waits = 0;
 
@@ -441,7 +441,7 @@ TEST_F_TIMEOUT(wait, not_lost_room, 60)
 TEST_F_TIMEOUT(wait, not_lost_kick, 60)
 {
 	struct gt_queue *q = &self->q;
-	uint64_t end = gt_now_ms() + 5000;
+	uint64_t end = gt_now_ms() + 3000;
 	uint32_t i;
 
 	gt_dev_threaded("g0", true);
@@ -536,7 +536,7 @@ static void *naive_daemon(void *arg)
 /* Such a loop is slow, but it never hangs, with either ring full. */
 TEST_F_TIMEOUT(wait, naive_loop, 60)
 {
-	uint64_t end = gt_now_ms() + 6000;
+	uint64_t end = gt_now_ms() + 4000;
 	struct naive n = { };
 	struct gsotun_attach a;
 	unsigned long sent = 0, got = 0;
