@@ -15,7 +15,8 @@
  * there is no way on and the queue is detached. Anything else that is wrong
  * costs that record only.
  *
- * Idle: kick_at is armed, only then, and only after NAPI has really let go.
+ * Idle: kick_at is armed before NAPI lets go, the position is read once more after
+ * it, and nothing else is touched then (see go_idle()).
  */
 #include <linux/poll.h>
 #include <net/gro.h>
@@ -109,6 +110,8 @@ static bool add_payload(struct gsotun_from_user *u, struct sk_buff *skb, const u
 {
 	while (n) {
 		u32 chunk = min_t(u32, n, PAGE_SIZE);
+		/* As many as fit share a page, and what is left over of it. */
+		u32 share = PAGE_SIZE / (PAGE_SIZE / ALIGN(chunk, SMP_CACHE_BYTES));
 		unsigned int offset;
 		struct page *page;
 
@@ -116,7 +119,7 @@ static bool add_payload(struct gsotun_from_user *u, struct sk_buff *skb, const u
 		if (unlikely(!page))
 			return false;
 		memcpy(page_address(page) + offset, from, chunk);
-		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, offset, chunk, chunk);
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, offset, chunk, share);
 		from += chunk;
 		n -= chunk;
 	}
@@ -214,6 +217,27 @@ static bool peek(struct gsotun_from_user *u, struct record *r)
 	return r->rec.span && !(r->rec.span % RING_ALIGN) && r->rec.span <= ring_ready(ring);
 }
 
+/*
+ * kick_at is armed while the instance is still ours. Once NAPI has let go another
+ * CPU may poll, or napi_disable() succeed and the ring be taken away: only copies
+ * are used then. The peer's page stays, as detach waits for this softirq.
+ *
+ * If NAPI does not let go, the armed kick_at costs a needless kick at most.
+ */
+static void go_idle(struct napi_struct *napi, struct gsotun_from_user *u, u32 work)
+{
+	const struct gsotun_ring_words *peer = u->ring.peer;
+	bool broken = u->corrupt;
+	u32 pos = u->ring.pos;
+
+	ring_wait_at(&u->ring, pos + 1);
+	if (!napi_complete_done(napi, work) || broken)
+		return;
+	/* What came before kick_at was armed came without a kick. */
+	if (core_load(&peer->pos) != pos)
+		napi_schedule(napi);
+}
+
 int gsotun_poll(struct napi_struct *napi, int budget)
 {
 	struct gsotun_queue *q = container_of(napi, struct gsotun_queue, napi);
@@ -254,12 +278,7 @@ int gsotun_poll(struct napi_struct *napi, int budget)
 idle:
 	/* Trains and superpackets may overrun the budget; NAPI must not see it. */
 	work = min_t(u32, work, budget - 1);
-	if (!napi_complete_done(napi, work) || u->corrupt)
-		return work;
-	ring_wait_at(ring, ring->pos + 1);
-	/* What came before kick_at was armed came without a kick. */
-	if (core_load(&ring->peer->pos) != ring->pos)
-		napi_schedule(napi);
+	go_idle(napi, u, work);
 	return work;
 }
 
