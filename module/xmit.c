@@ -135,6 +135,8 @@ static void write_header(const struct gsotun_to_user *t, const struct sk_buff *s
 		.mark = skb->mark,
 	};
 	vnet_from_skb(&v, skb);
+	if (!(t->offloads & GSOTUN_OFFLOAD_CSUM))
+		v.flags &= ~VNET_F_DATA_VALID;
 	/* Longer headers (merged buffers, hash) have nothing to add in this layout. */
 	memset(vnet, 0, t->vnet_len);
 	gsotun_vnet_put(&v, vnet);
@@ -152,8 +154,14 @@ static void count_packet(struct gsotun_to_user *t, const struct sk_buff *skb)
 		segs = DIV_ROUND_UP(skb->len - hdr_len, skb_shinfo(skb)->gso_size);
 		wire += (segs - 1) * hdr_len;
 	}
-	if (used > t->high_water)
-		WRITE_ONCE(t->high_water, used);
+	/* The position known is an old one: look before a new mark is set. */
+	if (used > t->high_water) {
+		if (ring_update_consumer(&t->ring))
+			used = ring_used(&t->ring);
+		else
+			corrupt(t);
+		WRITE_ONCE(t->high_water, max(used, t->high_water));
+	}
 	u64_stats_update_begin(&c->syncp);
 	u64_stats_inc(&c->records);
 	u64_stats_add(&c->packet_bytes, skb->len);
