@@ -13,6 +13,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mount.h>
+#include <linux/nospec.h>
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
 #include <linux/pseudo_fs.h>
@@ -590,6 +591,7 @@ static int gsotun_fop_mmap(struct file *filp, struct vm_area_struct *vma)
 		return -ENOTCONN;
 	if (region >= 2 * GSOTUN_REGIONS || offset != region << REGION_SHIFT)
 		return -EINVAL;
+	region = array_index_nospec(region, 2 * GSOTUN_REGIONS);
 	return gsotun_ringmem_mmap(&f->mem[region / GSOTUN_REGIONS], region % GSOTUN_REGIONS, vma);
 }
 

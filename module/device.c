@@ -7,6 +7,7 @@
  */
 #include <linux/ethtool.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/rtnetlink.h>
 #include <net/ip_tunnels.h>
 #include <net/pkt_sched.h>
@@ -162,6 +163,14 @@ static void hold_timer(struct timer_list *timer)
 		netif_carrier_off(gd->dev);
 }
 
+/* linkwatch comes later, and what is sent until then vanishes in the noop qdisc. */
+static void carrier_on(struct net_device *dev)
+{
+	netif_carrier_on(dev);
+	if (netif_running(dev))
+		dev_activate(dev);
+}
+
 /* Carrier and timer follow the policy and the number of attached queues. */
 static void update_carrier(struct gsotun_dev *gd)
 {
@@ -169,7 +178,7 @@ static void update_carrier(struct gsotun_dev *gd)
 	bool holding = timer_delete_sync(&gd->hold_timer);
 
 	if (gd->num_attached || gd->carrier == GSOTUN_CARRIER_ON)
-		netif_carrier_on(gd->dev);
+		carrier_on(gd->dev);
 	else if (gd->carrier != GSOTUN_CARRIER_HOLD || !holding)
 		netif_carrier_off(gd->dev);
 	if (holding)
@@ -180,8 +189,10 @@ static struct gsotun_queue *free_queue(struct gsotun_dev *gd, u32 id)
 {
 	u32 i;
 
-	if (id != GSOTUN_QUEUE_ANY)
+	if (id != GSOTUN_QUEUE_ANY) {
+		id = array_index_nospec(id, gd->dev->num_tx_queues);
 		return gd->queues[id].file ? NULL : &gd->queues[id];
+	}
 	for (i = 0; i < gd->dev->num_tx_queues; i++)
 		if (!gd->queues[i].file)
 			return &gd->queues[i];
@@ -228,9 +239,6 @@ int gsotun_dev_bind(struct gsotun_dev *gd, struct gsotun_file *f, u32 id, const 
 	update_offloads(gd);
 	/* Carrier last: before the queue is visible the first burst would vanish. */
 	update_carrier(gd);
-	/* linkwatch comes later, and what is sent until then vanishes in the noop qdisc. */
-	if (netif_running(gd->dev))
-		dev_activate(gd->dev);
 	gsotun_genl_queue_event(q, GSOTUN_CMD_QUEUE_ATTACH_NTF);
 	return 0;
 }
@@ -288,7 +296,7 @@ static int gsotun_ndo_init(struct net_device *dev)
 	if (!gd->quota)
 		return -ENOMEM;
 	refcount_set(&gd->quota->refs, 1);
-	gd->queues = kvcalloc(dev->num_tx_queues, sizeof(*gd->queues), GFP_KERNEL);
+	gd->queues = kvcalloc(dev->num_tx_queues, sizeof(*gd->queues), GFP_KERNEL_ACCOUNT);
 	if (!gd->queues) {
 		kfree(gd->quota);
 		return -ENOMEM;
@@ -307,6 +315,10 @@ static void gsotun_ndo_uninit(struct net_device *dev)
 	timer_shutdown_sync(&gd->hold_timer);
 	for (i = 0; i < dev->num_tx_queues; i++)
 		gsotun_queue_teardown(&gd->queues[i]);
+	/* One grace period for all of them: RTNL is held, and devices are many. */
+	synchronize_net();
+	for (i = 0; i < dev->num_tx_queues; i++)
+		gsotun_queue_free_pool(&gd->queues[i]);
 }
 
 /* Pairs with a successful ndo_init. Statistics may be read until now. */
@@ -701,6 +713,18 @@ static struct rtnl_link_ops gsotun_link_ops = {
 	.fill_info = gsotun_fill_info,
 };
 
+/*
+ * Marks were allowed by a capability over the namespace where the daemon
+ * attached; it says nothing about the one where the device has come to.
+ */
+static void forget_privileges(struct gsotun_dev *gd)
+{
+	u32 i;
+
+	for (i = 0; i < gd->dev->num_tx_queues; i++)
+		WRITE_ONCE(gd->queues[i].from_user.may_mark, false);
+}
+
 /* Creation, end, moves between namespaces and offloads, whoever caused them. */
 static int gsotun_notify(struct notifier_block *nb, unsigned long event, void *ptr)
 {
@@ -710,6 +734,7 @@ static int gsotun_notify(struct notifier_block *nb, unsigned long event, void *p
 		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_REGISTER:
+		forget_privileges(netdev_priv(dev));
 		gsotun_genl_dev_event(netdev_priv(dev), GSOTUN_CMD_DEV_ADD_NTF);
 		break;
 	case NETDEV_UNREGISTER:

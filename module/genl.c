@@ -5,6 +5,7 @@
  * Everything is read under RTNL, counters apart. Whoever may talk to the
  * namespace may look, as with ip link.
  */
+#include <linux/nospec.h>
 #include <linux/rtnetlink.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
@@ -17,9 +18,11 @@ static struct genl_family gsotun_genl_family;
 
 /* ---- messages ---------------------------------------------------------------- */
 
-static int put_dev_options(struct sk_buff *msg, const struct gsotun_dev *gd)
+static int put_dev_options(struct sk_buff *msg, const struct gsotun_dev *gd, u8 cmd)
 {
-	struct user_namespace *ns = current_user_ns();
+	/* Whoever causes an event, perhaps a kworker, is not who reads of it. */
+	struct user_namespace *ns = cmd == GSOTUN_CMD_DEV_GET ? current_user_ns() :
+							       dev_net(gd->dev)->user_ns;
 
 	if (uid_valid(gd->owner) &&
 	    nla_put_u32(msg, GSOTUN_A_DEV_OWNER, from_kuid_munged(ns, gd->owner)))
@@ -66,7 +69,7 @@ static int fill_dev(struct sk_buff *msg, struct gsotun_dev *gd, const struct rec
 		goto done;
 	if (nla_put_u32(msg, GSOTUN_A_DEV_NUM_QUEUES, gd->dev->num_tx_queues) ||
 	    nla_put_u32(msg, GSOTUN_A_DEV_NUM_ATTACHED, gd->num_attached) ||
-	    put_dev_options(msg, gd) ||
+	    put_dev_options(msg, gd, cmd) ||
 	    nla_put_u64_64bit(msg, GSOTUN_A_DEV_OFFLOADS, gd->offloads, GSOTUN_A_DEV_PAD) ||
 	    nla_put_u64_64bit(msg, GSOTUN_A_DEV_SUPPORTED_TO_USER, GSOTUN_OFFLOADS_SUPPORTED,
 			      GSOTUN_A_DEV_PAD) ||
@@ -296,8 +299,11 @@ static int queue_get(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG_ATTR(info->extack, id, "the device has no queue of that number");
 		err = -ENOENT;
 	}
-	if (!err)
-		err = fill_queue(msg, &gd->queues[nla_get_u32(id)], &to, GSOTUN_CMD_QUEUE_GET);
+	if (!err) {
+		u32 n = array_index_nospec(nla_get_u32(id), gd->dev->num_tx_queues);
+
+		err = fill_queue(msg, &gd->queues[n], &to, GSOTUN_CMD_QUEUE_GET);
+	}
 	rtnl_unlock();
 	if (err) {
 		nlmsg_free(msg);

@@ -11,6 +11,7 @@
 #include <linux/poll.h>
 #include <linux/rtnetlink.h>
 #include <linux/sched.h>
+#include <net/sch_generic.h>
 
 #include "device.h"
 #include "queue.h"
@@ -56,7 +57,11 @@ void gsotun_queue_setup(struct gsotun_queue *q, struct net_device *dev, u16 id,
 
 void gsotun_queue_teardown(struct gsotun_queue *q)
 {
-	netif_napi_del(&q->napi);
+	__netif_napi_del(&q->napi);
+}
+
+void gsotun_queue_free_pool(struct gsotun_queue *q)
+{
 	if (q->from_user.pool)
 		page_pool_destroy(q->from_user.pool);
 	q->from_user.pool = NULL;
@@ -167,8 +172,11 @@ static void detach_to_user(struct gsotun_queue *q, bool keep_stopped)
 	t->file = NULL;
 	t->daemon = NULL;
 	WRITE_ONCE(t->stopped, false);
-	/* What the qdisc still holds comes to us and is counted as no_reader. */
-	if (keep_stopped)
+	/*
+	 * What the qdisc still holds comes to us and is counted as no_reader. Without
+	 * a qdisc nothing can be held, and the core would complain of each packet.
+	 */
+	if (keep_stopped && !qdisc_txq_has_no_queue(txq))
 		netif_tx_stop_queue(txq);
 	else
 		netif_tx_wake_queue(txq);

@@ -150,10 +150,14 @@ struct gsotun_queue {
 	struct gsotun_from_user from_user;
 };
 
-/* Context: RTNL. From the creation of a device to its end. */
+/*
+ * Context: RTNL. From the creation of a device to its end; between teardown and
+ * free_pool the caller waits for a grace period.
+ */
 void gsotun_queue_setup(struct gsotun_queue *q, struct net_device *dev, u16 id,
 			netdev_features_t features);
 void gsotun_queue_teardown(struct gsotun_queue *q);
+void gsotun_queue_free_pool(struct gsotun_queue *q);
 
 /**
  * gsotun_queue_attach - bind a file whose memory is allocated to a free queue
