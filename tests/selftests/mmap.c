@@ -433,7 +433,8 @@ TEST_F(mmap, madvise)
 		ASSERT_EQ(gt_send_to(sock, 2, 9, "hello", 5), 0);
 		EXPECT_TRUE(gt_until(self->q.to_k->prod != prod))
 			TH_LOG("advice %d", advice);
-		EXPECT_EQ(gt_drain(&self->q), 1);
+		/* IPv6 may have something to say as well. */
+		EXPECT_GE(gt_drain(&self->q), 1);
 	}
 	close(sock);
 }
